@@ -1,0 +1,1 @@
+"""The product: from a text to a comic video, as jobs of the ledger."""

@@ -1,0 +1,1 @@
+"""Families of models, and the CPU animatic, that can run stages."""

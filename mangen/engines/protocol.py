@@ -1,0 +1,178 @@
+"""The seam between stages and models: requests in, products out.
+
+Requests and products are frozen. Images are numpy arrays, RGB or RGBA, uint8, shape (height,
+width, channels). numpy is imported for types alone: this module stays light.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mangen.pooling import models, work
+
+    Image: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class CharacterSheet:
+    """A role as words: what an anchor is drawn from."""
+
+    name: str
+    sex: Literal["female", "male", "unknown"] = "unknown"
+    age: Literal["child", "youth", "adult", "elder"] = "adult"
+    words: tuple[str, ...] = ()  #: the text's own words about looks
+    era: str = "modern"  #: ancient | xianxia | republic | modern | campus | countryside
+    seed: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """A character in a shot. `features` come from its anchor; empty where the anchor failed."""
+
+    sheet: CharacterSheet
+    features: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    emotion: str = "calm"  #: calm happy sad angry surprised afraid shy tired
+    speaking: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class SceneLabels:
+    """Where and when a shot plays, in fixed words that engines understand."""
+
+    place: str = "room"
+    #: room hall shop classroom office hospital street market courtyard river sea mountain
+    #: forest field palace ruin train
+    time: str = "day"  #: dawn day dusk night
+    weather: str = "clear"  #: clear rain snow fog wind thunder
+    mood: str = "calm"  #: calm warm sad tense dark bright
+    framing: str = "medium"  #: establish medium close action insert
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class AnchorRequest:
+    sheet: CharacterSheet
+    width: int = 512
+    height: int = 768
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class AnchorProduct:
+    reference: Image  #: RGB picture of the character
+    features: Mapping[str, Any]  #: JSON: what keeps the character the same in every shot
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class PanelRequest:
+    """One panel. width x height is the video's frame; the panel's own size is the engine's."""
+
+    kind: Literal["shot", "title", "end"]
+    width: int
+    height: int
+    seed: int
+    scene: SceneLabels = SceneLabels()
+    figures: tuple[Figure, ...] = ()
+    prompt: str = ""
+    title: str = ""  #: title and end cards
+    subtitle: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Layer:
+    """A sheet of a panel; `depth` 0 is infinitely far, 1 moves with the camera."""
+
+    image: Image  #: RGBA, same size as the panel
+    depth: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Panel:
+    image: Image  #: RGB, at least as large as the frame (the animatic draws 1.25 x)
+    layers: tuple[Layer, ...] = ()  #: back to front; may be empty
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class ClipRequest:
+    """One shot's moving picture of exactly `frames` frames."""
+
+    panel: Panel
+    motion: str  #: push pull pan_left pan_right pan_up pan_down hold shake
+    frames: int
+    width: int
+    height: int
+    fps: int
+    seed: int
+    weather: str = "clear"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Clip:
+    path: pathlib.Path  #: H.264 in MP4, yuv420p, near lossless, no sound; its reader removes it
+    frames: int
+
+
+Request: TypeAlias = AnchorRequest | PanelRequest | ClipRequest
+Product: TypeAlias = AnchorProduct | Panel | Clip
+
+
+class Run(Protocol):
+    """A batch of one bucket. Products (or the error of that member) come when they are whole."""
+
+    joinable: bool
+
+    def add(self, requests: Mapping[str, Request]) -> None: ...
+    def step(self) -> Mapping[str, Product | Exception]: ...
+    def drop(self, key: str) -> None: ...
+    def close(self) -> None: ...
+
+
+class Engine(Protocol):
+    """A family of image or video models."""
+
+    name: str
+
+    def models(self) -> Mapping[str, models.ModelSpec]:
+        """Role (anchor, illustrate, animate) -> spec."""
+        ...
+
+    def bucket(self, request: Request) -> str:
+        """What must be equal for two requests to run in one batch."""
+        ...
+
+    def peak(self, request: Request, members: int) -> int:
+        """Bytes over the weights, by theory."""
+        ...
+
+    def open(self, bucket: str, rt: work.Runtime) -> Run: ...
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Speech:
+    text: str
+    language: Literal["zh", "en"] = "zh"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Voice:
+    name: str = "zm_yunyang"
+    speed: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Audio:
+    samples: np.ndarray[Any, np.dtype[np.float32]]  #: mono, shape (n,), -1..1
+    rate: int = 48_000
+    estimated: bool = False  #: silence of the estimated length: the line could not be spoken
+
+
+class VoiceEngine(Protocol):
+    name: str
+
+    def speak(self, speech: Speech, voice: Voice) -> Audio:
+        """Trimmed speech; raises VoiceError (permanent) or VoiceUnavailable (transient)."""
+        ...

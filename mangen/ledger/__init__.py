@@ -1,0 +1,1 @@
+"""The scheduler's ledger in Postgres: rows alone say what is open."""

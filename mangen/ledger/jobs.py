@@ -1,0 +1,110 @@
+"""The values that cross the ledger's door: frozen, keyword-only, JSON inside."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Need:
+    """One dependency of a wanted job, by (stage, subject) within the project."""
+
+    stage: str
+    subject: str
+    kind: Literal["hard", "soft"] = "soft"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """A job that ought to exist. `klass` 0 high, 1 mid, 2 low."""
+
+    stage: str
+    subject: str
+    key: str
+    queue: str
+    klass: int
+    bucket: str
+    model: str
+    cap: int = 1
+    episode: int | None = None
+    params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    needs: Sequence[Need] = ()
+    seconds_est: float = 1.0
+    peaks: Sequence[int] = (0,)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Owner:
+    """One child process: worker/slot/generation."""
+
+    worker: str
+    slot: int
+    generation: int
+    device: str = "cpu"
+    queues: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.worker}/{self.slot}/{self.generation}"
+
+    @classmethod
+    def parse(cls, text: str, *, device: str = "cpu", queues: tuple[str, ...] = ()) -> Owner:
+        """The owner a `str(owner)` names; worker names may hold slashes."""
+        worker, slot, generation = text.rsplit("/", 2)
+        return cls(
+            worker=worker, slot=int(slot), generation=int(generation), device=device, queues=queues
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Fence:
+    """The right to settle one attempt."""
+
+    job: int
+    attempt: int
+    owner: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """A row of jobs with its payload, as stages see it."""
+
+    id: int
+    project: int
+    episode: int | None
+    stage: str
+    subject: str
+    key: str
+    queue: str
+    klass: int
+    rank: float
+    model: str
+    bucket: str
+    cap: int
+    state: str
+    attempt: int
+    failures: int
+    bell: int
+    solo: bool
+    seconds_est: float
+    peaks: tuple[int, ...]
+    params: Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Claims:
+    """What a claim got: a fence for each granted job, a reason for each refused one."""
+
+    granted: Mapping[int, Fence]
+    refused: Mapping[int, str]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Artifact:
+    """A file in the artifact store that a finishing attempt made."""
+
+    kind: str
+    path: str  #: relative to the store's root
+    sha256: str
+    meta: Mapping[str, Any] = dataclasses.field(default_factory=dict)

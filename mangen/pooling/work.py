@@ -1,0 +1,135 @@
+"""What a product implements and what the pool hands it: all of it lives in the child process."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
+
+from mangen.pooling import models
+
+Key: TypeAlias = str
+"""A request's own name, unique in the pool (with Celery: the task id)."""
+
+
+class Why(enum.StrEnum):
+    """Why a piece of work is dropped or given back."""
+
+    ABORT = "abort"  # a person or the product wants it stopped
+    DEADLINE = "deadline"  # longer than its limit
+    OOM = "oom"  # park it, keep the claim
+    NEVER_FITS = "never_fits"  # larger than this device, everything evicted
+    PAUSED = "paused"
+    REVOKED = "revoked"  # Celery's own revoke
+    SHUTDOWN = "shutdown"
+
+
+class Status(enum.StrEnum):
+    """How a piece of work ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    STALE = "stale"  # nothing to do: someone else has it, or had it
+    ABORTED = "aborted"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """The end of one piece of work; `value` is JSON data, `error` a sentence."""
+
+    status: Status
+    value: Any = None
+    error: str = ""
+
+    @classmethod
+    def done(cls, value: Any = None) -> Outcome:
+        return cls(status=Status.DONE, value=value)
+
+    @classmethod
+    def failed(cls, error: str) -> Outcome:
+        return cls(status=Status.FAILED, error=error)
+
+    @classmethod
+    def stale(cls, why: str) -> Outcome:
+        return cls(status=Status.STALE, error=why)
+
+    @classmethod
+    def aborted(cls, why: str) -> Outcome:
+        return cls(status=Status.ABORTED, error=why)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """One request as the pool sees it.
+
+    `rank` larger is sooner within a `klass` (0 high, 1 mid, 2 low). `peaks[i]` are bytes over the
+    weights with i + 1 members. `data` is the product's own (JSON), opaque to the pool; `None` marks
+    a plain task, which is run unclaimed and alone.
+    """
+
+    key: Key
+    name: str
+    bucket: str
+    klass: int = 1
+    rank: float = 0.0
+    model: str = ""
+    peaks: tuple[int, ...] = (0,)
+    seconds: float = 0.0
+    cap: int = 1
+    solo: bool = False
+    data: Mapping[str, Any] | None = None
+
+
+class FeatureCache(Protocol):
+    """Products that repeat, by signature of all that influences them."""
+
+    def get(self, signature: str) -> Any | None: ...
+    def put(self, signature: str, value: Any, *, nbytes: int, seconds: float) -> None: ...
+
+
+class Runtime(Protocol):
+    """What a session may ask of the child it runs in."""
+
+    owner: str
+    device: str
+    cache: FeatureCache
+
+    def use(self, spec: models.ModelSpec) -> AbstractContextManager[Any]:
+        """Pin the resident model and yield it; loads and warms it at the first use."""
+        ...
+
+    def progress(self, key: Key, done: int, of: int) -> None:
+        """Report steps, and poll for aborts: call it between steps."""
+        ...
+
+
+class Session(Protocol):
+    """A running batch: members settle when they end, join between steps where `joinable`."""
+
+    joinable: bool
+
+    def add(self, items: Sequence[Item]) -> Mapping[Key, Outcome]:
+        """Claim; what was stale settles at once and is in the answer."""
+        ...
+
+    def step(self) -> Mapping[Key, Outcome]:
+        """Do one step for every member; answers with those that ended in it."""
+        ...
+
+    def drop(self, key: Key, why: Why) -> Outcome: ...
+
+    def close(self) -> None:
+        """Finalize: drop references, roll back what failed members put in the cache."""
+        ...
+
+
+class Work(Protocol):
+    """A product's door: made once in each child by the factory the configuration names."""
+
+    def open(self, bucket: str, rt: Runtime) -> Session: ...
+
+    def give_back(self, item: Item, why: Why) -> Outcome:
+        """Return unclaimed work to whoever decides (never fits, revoked, paused)."""
+        ...

@@ -1,0 +1,99 @@
+"""The artifact store: a local folder of `{project}/{job}-{attempt}.ext` files.
+
+A file is written whole under a temporary name, synced and renamed, so that a path either names a
+whole file or none. Rows decide which files count: a file without a row is an orphan, to be swept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import hashlib
+import os
+import pathlib
+import shutil
+import uuid
+from collections.abc import Iterator
+
+from mangen import errors
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stored:
+    """One published file: its path below the root, and the sha256 of its bytes."""
+
+    path: str
+    sha256: str
+
+
+class Store:
+    """A folder of artifacts. Safe to use from several processes."""
+
+    def __init__(self, root: pathlib.Path) -> None:
+        self.root = root
+
+    def put(self, source: pathlib.Path, *, project: int, name: str) -> Stored:
+        """Publish a finished file as `{project}/{name}`; the source is moved or copied.
+
+        Raises StorageFull where the disk or a quota has no room, else StorageError.
+        """
+        path = f"{project}/{name}"
+        final = self.locate(path)
+        temporary = final.with_name(f".{uuid.uuid4().hex}.part")
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            digest = hashlib.sha256()
+            with source.open("rb") as read, temporary.open("wb") as write:
+                while block := read.read(1 << 20):
+                    digest.update(block)
+                    write.write(block)
+                write.flush()
+                os.fsync(write.fileno())
+            temporary.replace(final)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            if error.errno in _FULL:
+                raise errors.StorageFull(
+                    f"no room for {path} in the artifact store {self.root}: {error.strerror}; "
+                    "free some space or set MANGEN_ARTIFACTS to a larger disk"
+                ) from error
+            raise errors.StorageError(
+                f"can't write {path} in the artifact store {self.root}: {error.strerror}"
+            ) from error
+        return Stored(path, digest.hexdigest())
+
+    def locate(self, path: str) -> pathlib.Path:
+        """The local file of a stored path, which may not leave the root."""
+        full = (self.root / path).resolve()
+        if not full.is_relative_to(self.root.resolve()):
+            raise errors.StorageError(f"{path} lies outside the artifact store {self.root}")
+        return full
+
+    def paths(self) -> Iterator[str]:
+        """Every published path, temporary files left out."""
+        for file in sorted(self.root.glob("*/*")):
+            if file.is_file() and not file.name.startswith("."):
+                yield file.relative_to(self.root).as_posix()
+
+    def remove(self, path: str) -> None:
+        """Delete a stored file; a missing one is fine."""
+        self.locate(path).unlink(missing_ok=True)
+
+    def sweep_parts(self, *, older_than_s: float, now: float) -> int:
+        """Delete temporary files that no writer can still be writing; answers how many."""
+        swept = 0
+        for file in self.root.glob("*/.*.part"):
+            try:
+                if now - file.stat().st_mtime > older_than_s:
+                    file.unlink()
+                    swept += 1
+            except FileNotFoundError:
+                continue
+        return swept
+
+    def free_bytes(self) -> int:
+        """Room left on the store's disk."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        return shutil.disk_usage(self.root).free
