@@ -114,7 +114,7 @@ def load(
     path = file or pathlib.Path(env.get(PREFIX + "CONFIG", "mangen.toml"))
     values = _from_file(path)
     fields = {field.name: field for field in dataclasses.fields(Settings)}
-    for name, field in fields.items():
+    for name in fields:
         text = env.get(PREFIX + name.upper())
         if text is not None:
             values[name] = (text, f"the environment variable {PREFIX}{name.upper()}")

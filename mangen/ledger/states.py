@@ -2,12 +2,13 @@
 
 ::
 
-              ready_jobs          publish_jobs            claim_jobs            finish_job
-    blocked ------------> ready ---------------> published ---------> running ------------> done
-       |                  ^  ^ '------------ claim_jobs ------------> ^ |
-       | skip_jobs        |  '--- unpublish_jobs ---'                   |--> ready | failed | cancelled
-       v                  '--------- revive_jobs: blocked <-------------'     fail_job, release_owner
-    skipped               any open state --> cancelled
+            ready_jobs          publish_jobs            claim_jobs          finish_job
+    blocked ---------> ready ---------------> published -----------> running -------> done
+       |               ^  ^ '-------------- claim_jobs ------------> ^ |
+       | skip_jobs     |  '---- unpublish_jobs ----'                   | fail_job, release_owner
+       v               '---- hand_back, a failed attempt, a release <--'--> failed, cancelled
+    skipped             any open state --> cancelled
+                        failed, skipped, cancelled -- revive_jobs --> blocked
 """
 
 from __future__ import annotations
