@@ -81,6 +81,13 @@ class Store:
         """Delete a stored file; a missing one is fine."""
         self.locate(path).unlink(missing_ok=True)
 
+    def age_s(self, path: str, now: float) -> float:
+        """Seconds since a stored file was written; 0 where it is gone."""
+        try:
+            return now - self.locate(path).stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
     def sweep_parts(self, *, older_than_s: float, now: float) -> int:
         """Delete temporary files that no writer can still be writing; answers how many."""
         swept = 0

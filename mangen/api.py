@@ -1,0 +1,204 @@
+"""The Python API, and what the commands call: create, submit, watch, export, drain, doctor."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import pathlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mangen import app as celery_app
+from mangen import errors, services, settings, storage
+from mangen.comic import content, export, graph, look, progress, submit, text
+from mangen.comic.stages import kit
+from mangen.dispatch import canvas, drain, leader, rank
+from mangen.ledger import invariants, ledger, migrate
+
+_SUFFIXES = (".txt", ".md")
+_POLL_S = 0.5
+
+
+@contextlib.contextmanager
+def _open(
+    chosen: settings.Settings | None = None,
+) -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
+    """Yield the settings in force and an open ledger, its schema current; starts what is missing."""
+    from mangen import stack  # noqa: PLC0415 - only an API call may start servers
+
+    found = chosen or settings.load()
+    with stack.join(found) as urls:
+        migrate.upgrade(urls.database_url)
+        book = ledger.Ledger(urls.database_url, application="mangen-api")
+        try:
+            yield found, book
+        finally:
+            book.close()
+
+
+def find_texts(paths: Sequence[pathlib.Path]) -> list[pathlib.Path]:
+    """Spell out files and folders as text files; raises UsageError for what is missing or empty."""
+    found: list[pathlib.Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(one for one in path.iterdir() if one.suffix.lower() in _SUFFIXES)
+            if not inside:
+                raise errors.UsageError(
+                    f"the folder {path} holds no text: put .txt or .md files there"
+                )
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise errors.UsageError(f"there is no file {path}: check the path")
+    return found
+
+
+def create_project(
+    source: str | pathlib.Path,
+    *,
+    title: str | None = None,
+    width: int | None = None,
+    height: int | None = None,
+) -> int:
+    """Make a project of one text file; answers its id.
+
+    Raises TextError where the file can't be read as text or has nothing to say.
+    """
+    path = pathlib.Path(source)
+    read = text.read(path)
+    with _open() as (chosen, book):
+        return submit.create(
+            book, read, title=title or path.stem, chosen=chosen, width=width, height=height
+        )
+
+
+def submit_novel(project_id: int, *, episodes: str | None = None) -> dict[str, Any]:
+    """Ask for a project's videos and return at once; asking again adds only what is missing.
+
+    `episodes` picks some, as `1-3,7`. Raises UnknownProject, UsageError.
+    """
+    asked = submit.parse_episodes(episodes)
+    with _open() as (chosen, book):
+        done = submit.submit(
+            book,
+            project_id,
+            episodes=asked,
+            store=storage.Store(chosen.artifact_root),
+            look_of=functools.partial(_look_of, chosen),
+        )
+    return {"project": done.project, "new_jobs": done.new_jobs, "already": done.already}
+
+
+def _look_of(chosen: settings.Settings, project: content.Project) -> graph.Look:
+    scratch = chosen.root / "scratch"
+    return look.of(
+        project.settings,
+        kit.engine_class(project.settings["image_engine"])(scratch),
+        kit.engine_class(chosen.voice_engine)(),
+        urgent=project.klass == 0,
+    )
+
+
+def project_status(project_id: int) -> dict[str, Any]:
+    """Say where a project stands; raises UnknownProject."""
+    with _open() as (chosen, book):
+        return _status(chosen, book, [project_id])[0]
+
+
+def all_status(ids: Sequence[int] | None = None) -> list[dict[str, Any]]:
+    """Say where projects stand: the named ones, or all."""
+    with _open() as (chosen, book):
+        return _status(chosen, book, ids)
+
+
+def _status(
+    chosen: settings.Settings, book: ledger.Ledger, ids: Sequence[int] | None
+) -> list[dict[str, Any]]:
+    with book.transaction() as conn:
+        return progress.status(conn, ids, storage.Store(chosen.artifact_root))
+
+
+def wait(
+    project_id: int,
+    *,
+    timeout_s: float | None = None,
+    on_change: Callable[[Mapping[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """Block until a project has settled; answers its last status. Raises MangenError in time."""
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    with _open() as (chosen, book):
+        while True:
+            status = _status(chosen, book, [project_id])[0]
+            if on_change is not None:
+                on_change(status)
+            if status["state"] in progress.SETTLED:
+                return status
+            if deadline is not None and time.monotonic() > deadline:
+                raise errors.MangenError(
+                    f"project {project_id} is not done after {timeout_s:.0f} s: "
+                    f"`python3 manage.py status {project_id}` shows where it stands"
+                )
+            time.sleep(_POLL_S)
+
+
+def export_project(project_id: int, out: pathlib.Path) -> list[dict[str, Any]]:
+    """Copy a project's finished videos, named by their titles, into a folder."""
+    with _open() as (chosen, book), book.transaction() as conn:
+        return export.export(conn, project_id, storage.Store(chosen.artifact_root), out)
+
+
+def drain_once() -> dict[str, Any]:
+    """Do one pass, unless a leader does it already."""
+    with _open() as (chosen, book):
+        head = leader.Leader(
+            services.read(chosen).database_url, lease_s=chosen.lease_s, application="mangen-drain"
+        )
+        try:
+            if not _lead(head, chosen.lease_s):
+                return {"leader": False}
+            done = make_pass(book, chosen).run(head.connection, session=head.session)
+        finally:
+            head.close()
+    return {"leader": True} | {name: getattr(done, name) for name in done.__slots__}
+
+
+def _lead(head: leader.Leader, lease_s: float) -> bool:
+    """Take the lead; wait for a frozen leader's lease, but not for one that beats."""
+    first = head.holder()
+    while not head.take():
+        if head.holder() != first:
+            return False
+        time.sleep(min(0.5, lease_s / 6))
+    return True
+
+
+def make_pass(book: ledger.Ledger, chosen: settings.Settings) -> drain.Pass:
+    """Make the pass with this deployment's settings and broker."""
+    return drain.Pass(
+        book,
+        functools.partial(canvas.send, celery_app.build()),
+        lease_s=chosen.lease_s,
+        lost_bell_s=chosen.lost_bell_s,
+        weights=rank.Weights.parse(chosen.rank_weights),
+    )
+
+
+def doctor() -> list[dict[str, Any]]:
+    """Check the ledger's invariants; one entry each violation, or one that says all is well."""
+    with _open() as (chosen, book), book.transaction() as conn:
+        broken = invariants.check(
+            conn, storage.Store(chosen.artifact_root).paths(), lease_s=chosen.lease_s
+        )
+    if not broken:
+        return [{"name": "ledger invariants", "ok": True, "detail": "all hold", "mend": ""}]
+    return [
+        {
+            "name": f"ledger invariant: {one.name}",
+            "ok": False,
+            "detail": one.detail,
+            "mend": "keep the database and report it with `manage.py status --json`",
+        }
+        for one in broken
+    ]

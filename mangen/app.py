@@ -1,0 +1,76 @@
+"""The Celery application, built at its first use, so that importing this costs little."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from typing import Any
+
+import celery
+import psutil
+
+from mangen import errors, services, settings
+
+_GIB = 1 << 30
+
+
+def devices(chosen: settings.Settings) -> list[str]:
+    """Spell out the device setting: `cpu*2` is two CPU devices, `auto` one a core."""
+    if chosen.devices == "auto":
+        return ["cpu"] * (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+    named: list[str] = []
+    for word in chosen.devices.split(","):
+        match = re.fullmatch(r"\s*(cpu|cuda:\d+)(?:\*(\d+))?\s*", word)
+        if match is None or (match[2] and not 1 <= int(match[2]) <= 256):
+            raise errors.SettingsError(
+                f"MANGEN_DEVICES: {word!r} is no device; write cpu, cpu*2 or cuda:0"
+            )
+        named += [match[1]] * int(match[2] or 1)
+    return named
+
+
+def pool_configuration(chosen: settings.Settings) -> dict[str, Any]:
+    """What the pool reads from `app.conf.resident_pool`."""
+    named = devices(chosen)
+    share = 0.7 * psutil.virtual_memory().total / max(1, named.count("cpu"))
+    return {
+        "app": "mangen.app:app",
+        "work": "mangen.worker:make_work",
+        "listener": "mangen.worker:make_listener",
+        "devices": named,
+        "cpu_bytes": int(chosen.cpu_memory_gib * _GIB or share),
+        "restart_after": chosen.restart_after,
+        "patience_s": chosen.patience_s,
+        "hard_factor": chosen.hard_limit_factor,
+        "hard_min_s": chosen.hard_limit_min_s,
+        "linger_s": 0.05,
+        "settings": settings.environment_of(chosen),
+    }
+
+
+def configure(target: celery.Celery, chosen: settings.Settings) -> celery.Celery:
+    """Point an application at one deployment."""
+    urls = services.read(chosen)
+    pool = pool_configuration(chosen)
+    target.conf.update(
+        broker_url=urls.broker_url,
+        result_backend=urls.result_url,
+        resident_pool=pool,
+        worker_concurrency=len(pool["devices"]),
+        worker_prefetch_multiplier=chosen.window,
+    )
+    return target
+
+
+@functools.cache
+def build() -> celery.Celery:
+    """Make the application of this process, by its settings."""
+    return configure(celery.Celery("mangen", config_source="celeryconfig"), settings.load())
+
+
+def __getattr__(name: str) -> Any:
+    """Build the application when `celery -A mangen.app` asks for it."""
+    if name == "app":
+        return build()
+    raise AttributeError(f"module 'mangen.app' has no attribute {name!r}")

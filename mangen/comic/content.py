@@ -1,0 +1,206 @@
+"""A project's content in the database: its source, its plan, its finished episodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from mangen import errors
+from mangen.comic import model, tables, text
+from mangen.ledger import tables as scheduling
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Project:
+    """A project's row, as far as content goes."""
+
+    id: int
+    title: str
+    klass: int
+    settings: Mapping[str, Any]
+    episodes_wanted: Sequence[int] | None
+
+
+def project(conn: sa.Connection, number: int) -> Project:
+    """Answer a project; raises UnknownProject."""
+    row = conn.execute(
+        sa.select(scheduling.projects).where(scheduling.projects.c.id == number)
+    ).one_or_none()
+    if row is None:
+        raise errors.UnknownProject(
+            f"there is no project {number}: `python3 manage.py status` lists them"
+        )
+    return Project(
+        id=row.id,
+        title=row.title,
+        klass=row._mapping["class"],
+        settings=row.settings,
+        episodes_wanted=row.episodes_wanted,
+    )
+
+
+def add_source(conn: sa.Connection, number: int, source: text.Source) -> None:
+    """Keep a project's text."""
+    conn.execute(
+        sa.insert(tables.sources).values(
+            project=number,
+            name=source.name,
+            text=source.text,
+            encoding=source.encoding,
+            sha256=source.sha256,
+        )
+    )
+
+
+def source(conn: sa.Connection, number: int) -> text.Source:
+    """Answer a project's text."""
+    row = conn.execute(sa.select(tables.sources).where(tables.sources.c.project == number)).one()
+    return text.Source(text=row.text, encoding=row.encoding, sha256=row.sha256, name=row.name)
+
+
+def lock_wanted(conn: sa.Connection, number: int) -> Sequence[int] | None:
+    """Answer the wanted episodes, holding the project's row until the transaction ends."""
+    wanted: Sequence[int] | None = conn.scalar(
+        sa.select(scheduling.projects.c.episodes_wanted)
+        .where(scheduling.projects.c.id == number)
+        .with_for_update()
+    )
+    return wanted
+
+
+def set_wanted(conn: sa.Connection, number: int, wanted: Sequence[int] | None) -> None:
+    """Say which episodes to make; None is all."""
+    conn.execute(
+        sa.update(scheduling.projects)
+        .where(scheduling.projects.c.id == number)
+        .values(episodes_wanted=sa.null() if wanted is None else list(wanted))
+    )
+
+
+def write_board(conn: sa.Connection, number: int, board: model.Storyboard) -> None:
+    """Replace a project's planned content by a storyboard; finished episodes keep their video."""
+    for table in (tables.lines, tables.shots, tables.characters):
+        conn.execute(sa.delete(table).where(table.c.project == number))
+    if board.characters:
+        conn.execute(
+            sa.insert(tables.characters), [_character(number, c) for c in board.characters]
+        )
+    known = set(
+        conn.scalars(sa.select(tables.episodes.c.no).where(tables.episodes.c.project == number))
+    )
+    episodes = [
+        {"project": number, "no": episode.no, "title": episode.title}
+        for episode in board.episodes
+        if episode.no not in known
+    ]
+    if episodes:
+        conn.execute(sa.insert(tables.episodes), episodes)
+    shots, lines = [], []
+    for episode in board.episodes:
+        for shot in episode.shots:
+            shots.append(_shot(number, episode, shot))
+            lines.extend(_line(number, episode, shot, line) for line in shot.lines)
+    if shots:
+        conn.execute(sa.insert(tables.shots), shots)
+    if lines:
+        conn.execute(sa.insert(tables.lines), lines)
+
+
+def finish_episode(
+    conn: sa.Connection,
+    number: int,
+    no: int,
+    *,
+    video: str,
+    seconds: float,
+    replaced: Sequence[Any],
+) -> None:
+    """Make a new video the episode's current one."""
+    conn.execute(
+        sa.update(tables.episodes)
+        .where(tables.episodes.c.project == number, tables.episodes.c.no == no)
+        .values(
+            state="degraded" if replaced else "done",
+            video=_artifact(video),
+            seconds=seconds,
+            replaced=list(replaced),
+        )
+    )
+
+
+def set_samples(conn: sa.Connection, number: int, subject: str, samples: int) -> None:
+    """Keep the length of a line's voice; `subject` is eN/sN/lN."""
+    episode, shot, line = (int(word[1:]) for word in subject.split("/"))
+    c = tables.lines.c
+    conn.execute(
+        sa.update(tables.lines)
+        .where(c.project == number, c.episode == episode, c.shot == shot, c.no == line)
+        .values(samples=samples)
+    )
+
+
+def set_features(
+    conn: sa.Connection, number: int, name: str, *, features: Mapping[str, Any], reference: str
+) -> None:
+    """Keep a character's anchor: its features and the path of its reference picture."""
+    conn.execute(
+        sa.update(tables.characters)
+        .where(tables.characters.c.project == number, tables.characters.c.name == name)
+        .values(features=dict(features), reference=_artifact(reference))
+    )
+
+
+def _artifact(path: str) -> Any:
+    c = scheduling.artifacts.c
+    return sa.select(c.id).where(c.path == path).scalar_subquery()
+
+
+def _character(number: int, character: model.Character) -> dict[str, Any]:
+    return {
+        "project": number,
+        "name": character.name,
+        "sex": character.sex,
+        "age": character.age,
+        "words": list(character.words),
+        "era": character.era,
+        "seed": character.seed,
+    }
+
+
+def _shot(number: int, episode: model.Episode, shot: model.Shot) -> dict[str, Any]:
+    labels = {
+        "scene": dataclasses.asdict(shot.scene),
+        "characters": list(shot.characters),
+        "emotions": list(shot.emotions),
+        "prompt": shot.prompt,
+        "motion": shot.motion,
+    }
+    return {
+        "project": number,
+        "episode": episode.no,
+        "no": shot.no,
+        "kind": shot.kind,
+        "identity": shot.identity,
+        "labels": labels,
+        "seed": shot.seed,
+        "take": shot.take,
+    }
+
+
+def _line(
+    number: int, episode: model.Episode, shot: model.Shot, line: model.Line
+) -> dict[str, Any]:
+    return {
+        "project": number,
+        "episode": episode.no,
+        "shot": shot.no,
+        "no": line.no,
+        "character": line.speaker,
+        "text": line.text,
+        "span": pg.Range(*line.span),
+        "spoken": line.spoken,
+    }

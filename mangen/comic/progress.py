@@ -1,0 +1,96 @@
+"""Where projects stand, as people read it: states, progress, failures, what waits and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from mangen import errors, storage
+from mangen.comic import tables
+from mangen.ledger import report
+from mangen.ledger import tables as scheduling
+from mangen.ledger.states import OPEN, State
+
+#: states in which nothing more happens by itself
+SETTLED = frozenset({"done", "degraded", "failed"})
+_OPEN = {state.value for state in OPEN}
+
+
+def status(
+    conn: sa.Connection, ids: Sequence[int] | None, store: storage.Store
+) -> list[dict[str, Any]]:
+    """Answer one entry a project, in order of id; raises UnknownProject for an id that is none."""
+    seen = {one.id: one for one in report.overview(conn, ids)}
+    for number in ids or ():
+        if number not in seen:
+            raise errors.UnknownProject(
+                f"there is no project {number}: `python3 manage.py status` lists them"
+            )
+    episodes = _episodes(conn, sorted(seen), store)
+    return [_entry(seen[number], episodes.get(number, [])) for number in sorted(seen)]
+
+
+def _entry(one: report.Overview, episodes: list[dict[str, Any]]) -> dict[str, Any]:
+    _settle_episodes(one, episodes)
+    return {
+        "id": one.id,
+        "title": one.title,
+        "state": _state(one, episodes),
+        "progress": round(one.progress, 4),
+        "stages": {stage: dict(states) for stage, states in one.counts.items()},
+        "episodes": [episode for episode in episodes if episode["state"] != "planned"],
+        "episodes_planned": len(episodes),
+        "failures": [dict(failure) for failure in one.failures],
+        "waiting": [dict(waiting) for waiting in one.waiting],
+    }
+
+
+def _state(one: report.Overview, episodes: Sequence[Mapping[str, Any]]) -> str:
+    open_jobs = sum(n for states in one.counts.values() for s, n in states.items() if s in _OPEN)
+    if not one.counts:
+        return "new"
+    if open_jobs:
+        if one.paused:
+            return "paused"
+        return "planning" if set(one.counts) == {"storyboard"} else "working"
+    states = {episode["state"] for episode in episodes if episode["state"] != "planned"}
+    if "storyboard" in one.counts and one.counts["storyboard"].get(State.DONE.value, 0) == 0:
+        return "failed"
+    if "failed" in states or not states:
+        return "failed"
+    return "degraded" if "degraded" in states else "done"
+
+
+def _settle_episodes(one: report.Overview, episodes: list[dict[str, Any]]) -> None:
+    """Say which episodes are being worked on and which failed, from their assemble jobs."""
+    for episode in episodes:
+        assembling = one.assembling.get(episode["no"])
+        if episode["state"] in {"done", "degraded"} or assembling is None:
+            continue
+        episode["state"] = "working" if assembling in _OPEN else "failed"
+
+
+def _episodes(
+    conn: sa.Connection, ids: Sequence[int], store: storage.Store
+) -> dict[int, list[dict[str, Any]]]:
+    rows = conn.execute(
+        sa.select(tables.episodes, scheduling.artifacts.c.path.label("path"))
+        .outerjoin(scheduling.artifacts, tables.episodes.c.video == scheduling.artifacts.c.id)
+        .where(tables.episodes.c.project.in_(ids))
+        .order_by(tables.episodes.c.project, tables.episodes.c.no)
+    )
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row.project, []).append(
+            {
+                "no": row.no,
+                "title": row.title,
+                "state": row.state,
+                "video": str(store.locate(row.path)) if row.path else None,
+                "seconds": row.seconds,
+                "replaced": row.replaced,
+            }
+        )
+    return found

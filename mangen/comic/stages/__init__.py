@@ -1,0 +1,1 @@
+"""What each kind of work does, between a claim and its finish."""

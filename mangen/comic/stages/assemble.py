@@ -1,0 +1,191 @@
+"""assemble: an episode's clips and voices into one finished video, or as near as they allow."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from mangen import errors
+from mangen.comic import assemble, content, subtitles, timing
+from mangen.comic.stages import inputs, kit, pictures, sounds, stage
+from mangen.engines import length
+from mangen.ledger import jobs
+from mangen.pooling import work
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: with more of an episode's shots and lines replaced than this it fails rather than degrades
+MOST_REPLACED = 0.3
+
+_Needs = Mapping[tuple[str, str], inputs.Input]
+
+
+class Assemble:
+    name = "assemble"
+
+    def open(self, bucket: str, rt: work.Runtime, tools: kit.Kit) -> stage.Members:
+        del bucket
+        return stage.Stepped(lambda job: _steps(job, tools), rt)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Gathered:
+    parts: list[assemble.Part]
+    lines: list[subtitles.TimedLine]
+    replaced: list[dict[str, str]]
+    wanted: int
+
+
+def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
+    params = job.params
+    got = _gather(params, inputs.of(tools.ledger, job.id), tools)
+    if len(got.replaced) > MOST_REPLACED * got.wanted:
+        raise errors.EngineError(
+            f"episode {params['episode']}: {len(got.replaced)} of {got.wanted} pieces failed, more "
+            f"than {MOST_REPLACED:.0%} (first: {got.replaced[0]['what']}: "
+            f"{got.replaced[0]['why']}); mend their cause and submit the project again"
+        )
+    folder = tools.scratch / f"{job.id}-{job.attempt}"
+    folder.mkdir(parents=True, exist_ok=True)
+    total = sum(part.frames for part in got.parts)
+    steps = assemble.assemble(
+        got.parts,
+        folder,
+        width=params["width"],
+        height=params["height"],
+        fps=params["fps"],
+        cues=subtitles.cues(got.lines, width=params["width"]),
+        title=params["title"],
+    )
+    while True:
+        try:
+            yield next(steps), total
+        except StopIteration as end:
+            made = end.value
+            break
+    board = folder / "storyboard.json"
+    board.write_text(
+        json.dumps(
+            {"project": job.project, "episode": dict(params), "replaced": got.replaced},
+            ensure_ascii=False,
+            indent=1,
+        ),
+        "utf-8",
+    )
+    return _made(job, made, board, got, total / params["fps"])
+
+
+def _made(
+    job: jobs.Job, made: assemble.Made, board: pathlib.Path, got: _Gathered, seconds: float
+) -> stage.Made:
+    def write(conn: sa.Connection, stored: Sequence[jobs.Artifact]) -> None:
+        video = next(one.path for one in stored if one.kind == "video")
+        content.finish_episode(
+            conn,
+            job.project,
+            job.params["episode"],
+            video=video,
+            seconds=seconds,
+            replaced=got.replaced,
+        )
+
+    return stage.Made(
+        files=[
+            stage.File(kind="video", path=made.video, meta={"seconds": seconds}),
+            stage.File(kind="srt", path=made.srt),
+            stage.File(kind="ass", path=made.ass),
+            stage.File(kind="cover", path=made.cover),
+            stage.File(kind="storyboard", path=board),
+        ],
+        write=write,
+        value={"seconds": seconds, "replaced": len(got.replaced)},
+    )
+
+
+def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gathered:
+    """Lay out the parts in order, note what is replaced, and place the lines in frames."""
+    got = _Gathered([], [], [], sum(1 + len(s["lines"]) for s in params["shots"]))
+    at = 0
+    for shot in params["shots"]:
+        voices = [needs.get(("voice", line["subject"])) for line in shot["lines"]]
+        samples = [sounds.samples_of(voice) for voice in voices]
+        times, frames = timing.shot_timing(
+            shot["lines"], samples, card_seconds=shot["card_seconds"]
+        )
+        for line, time, voice in zip(shot["lines"], times, voices, strict=True):
+            got.lines.append(
+                subtitles.TimedLine(
+                    start_frame=at + time.start_frame, frames=time.frames, text=line["text"]
+                )
+            )
+            if line["spoken"]:
+                _note_voice(got, line, voice)
+        clip, panel = _picture(got, shot, needs, tools)
+        got.parts.append(
+            assemble.Part(
+                clip=clip, panel=panel, frames=frames, audio=_sound(voices, times, frames, tools)
+            )
+        )
+        at += frames
+    return got
+
+
+def _note_voice(got: _Gathered, line: Mapping[str, Any], voice: inputs.Input | None) -> None:
+    found = voice.find("voice") if voice is not None else None
+    if found is None:
+        why = voice.error if voice is not None else "it was never made"
+    elif found.meta.get("estimated"):
+        why = str(found.meta.get("why", ""))
+    else:
+        return
+    got.replaced.append({"what": f"voice {line['subject']}", "by": "silence", "why": why})
+
+
+def _picture(
+    got: _Gathered, shot: Mapping[str, Any], needs: _Needs, tools: kit.Kit
+) -> tuple[pathlib.Path | None, Any]:
+    """Answer the clip, else the panel for a camera move, else nothing: a neighbour's holds."""
+    animated = needs.get(("animate", shot["subject"]))
+    drawn = needs.get(("illustrate", shot["subject"]))
+    clip = animated.find("clip") if animated is not None else None
+    if clip is not None:
+        return tools.file_of(clip), None
+    panel = pictures.read_panel(drawn, tools, layers=False) if drawn is not None else None
+    failed = animated if panel is not None else drawn
+    got.replaced.append(
+        {
+            "what": f"shot {shot['subject']}",
+            "by": "a camera move on its panel" if panel is not None else "a neighbour's panel",
+            "why": failed.error if failed is not None else "it was never made",
+        }
+    )
+    return None, panel.image if panel is not None else None
+
+
+def _sound(
+    voices: Sequence[inputs.Input | None],
+    times: Sequence[timing.LineTime],
+    frames: int,
+    tools: kit.Kit,
+) -> np.ndarray[Any, Any] | None:
+    """Lay a shot's voices at their frames; None where nobody speaks."""
+    import numpy as np  # noqa: PLC0415 - heavy, and only children mix
+
+    spoken = [
+        (time, data)
+        for time, voice in zip(times, voices, strict=True)
+        if (data := sounds.read(voice, tools)) is not None
+    ]
+    if not spoken:
+        return None
+    track = np.zeros(frames * length.SAMPLES_PER_FRAME, np.float32)
+    for time, data in spoken:
+        start = time.start_frame * length.SAMPLES_PER_FRAME
+        track[start : start + len(data)] = data[: len(track) - start]
+    return track

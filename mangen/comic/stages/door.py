@@ -1,0 +1,67 @@
+"""The product's Work: which session runs which bucket's stage, and how unclaimed work goes back."""
+
+from __future__ import annotations
+
+import logging
+
+from mangen import errors
+from mangen.comic.stages import (
+    anchor,
+    animate,
+    assemble,
+    faults,
+    illustrate,
+    kit,
+    session,
+    stage,
+    storyboard,
+    voice,
+)
+from mangen.ledger import jobs
+from mangen.pooling import work
+
+log = logging.getLogger(__name__)
+
+STAGES: dict[str, stage.Stage] = {
+    one.name: one
+    for one in (
+        storyboard.Storyboard(),
+        anchor.Anchor(),
+        voice.Voice(),
+        illustrate.Illustrate(),
+        animate.Animate(),
+        assemble.Assemble(),
+    )
+}
+
+
+def stage_of(bucket: str) -> stage.Stage:
+    """Answer the stage a bucket belongs to: one of the bucket's words names it."""
+    for word in bucket.split("/"):
+        if word in STAGES:
+            return STAGES[word]
+    raise errors.UsageError(f"no stage is named in the bucket {bucket!r}")
+
+
+class ComicWork:
+    """Pool Work over the comic's stages; registers each owner before its first claim."""
+
+    def __init__(self, tools: kit.Kit, queues: tuple[str, ...]) -> None:
+        self._kit, self._queues = tools, queues
+        self._registered: set[str] = set()
+
+    def open(self, bucket: str, rt: work.Runtime) -> work.Session:
+        owner = jobs.Owner.parse(rt.owner, device=rt.device, queues=self._queues)
+        if rt.owner not in self._registered:
+            session.reach(self._kit, lambda: self._kit.ledger.register(owner))
+            self._registered.add(rt.owner)
+        members = stage_of(bucket).open(bucket, rt, self._kit)
+        return session.StageSession(members, owner, rt, self._kit)
+
+    def give_back(self, item: work.Item, why: work.Why) -> work.Outcome:
+        data = item.data or {}
+        try:
+            self._kit.ledger.hand_back(int(data["job"]), int(data["attempt"]), why.value)
+        except Exception as error:  # noqa: BLE001 - the bell is found lost by the pass
+            log.warning("job %s was not handed back: %s", data.get("job"), faults.sentence(error))
+        return work.Outcome.aborted(why.value)

@@ -1,0 +1,47 @@
+"""Members that run in an engine's batch: jobs in, products out, made into files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mangen.comic.stages import stage
+from mangen.engines import protocol
+from mangen.ledger import jobs
+
+
+class Engined:
+    """One engine run shared by all members of a batch."""
+
+    def __init__(
+        self,
+        run: protocol.Run,
+        request_of: Callable[[jobs.Job], protocol.Request],
+        made_of: Callable[[jobs.Job, Any], stage.Made],
+    ) -> None:
+        self._run, self._request_of, self._made_of = run, request_of, made_of
+        self._jobs: dict[str, jobs.Job] = {}
+
+    def add(self, key: str, job: jobs.Job) -> None:
+        self._run.add({key: self._request_of(job)})
+        self._jobs[key] = job
+
+    def step(self) -> Mapping[str, stage.Made | Exception]:
+        ended: dict[str, stage.Made | Exception] = {}
+        for key, product in self._run.step().items():
+            job = self._jobs.pop(key)
+            if isinstance(product, Exception):
+                ended[key] = product
+                continue
+            try:
+                ended[key] = self._made_of(job, product)
+            except Exception as error:  # noqa: BLE001 - a member's error is its own end
+                ended[key] = error
+        return ended
+
+    def drop(self, key: str) -> None:
+        self._run.drop(key)
+        self._jobs.pop(key, None)
+
+    def close(self) -> None:
+        self._run.close()

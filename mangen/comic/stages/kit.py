@@ -1,0 +1,69 @@
+"""What stages work with: the ledger, the store, engines by dotted path, a scratch folder."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pathlib
+import tempfile
+from typing import Any
+
+from mangen import errors, settings, storage
+from mangen.engines import protocol
+from mangen.ledger import jobs, ledger
+
+
+class Kit:
+    """The tools of one child process."""
+
+    def __init__(self, chosen: settings.Settings, book: ledger.Ledger) -> None:
+        self.settings, self.ledger = chosen, book
+        self.store = storage.Store(chosen.artifact_root)
+        root = chosen.root / "scratch"
+        root.mkdir(parents=True, exist_ok=True)
+        self.scratch = pathlib.Path(tempfile.mkdtemp(dir=root))
+        self._engines: dict[str, Any] = {}
+
+    def image_engine(self, path: str) -> protocol.Engine:
+        """Answer a picture engine by its dotted path, made once a process."""
+        if path not in self._engines:
+            self._engines[path] = engine_class(path)(self.scratch)
+        engine: protocol.Engine = self._engines[path]
+        return engine
+
+    def image_engine_of(self, bucket: str) -> protocol.Engine:
+        """Answer the engine whose name a bucket begins with."""
+        name = bucket.split("/", 1)[0]
+        engine = self.image_engine(self.settings.image_engine)
+        if engine.name != name:
+            raise errors.SettingsError(
+                f"this worker draws with {engine.name}, the job wants {name}: "
+                "set MANGEN_IMAGE_ENGINE alike on every worker"
+            )
+        return engine
+
+    @functools.cached_property
+    def voice_engine(self) -> protocol.VoiceEngine:
+        """The voice engine of this worker."""
+        engine: protocol.VoiceEngine = engine_class(self.settings.voice_engine)()
+        return engine
+
+    @functools.cached_property
+    def voices(self) -> pathlib.Path:
+        """Folder of the voice cache, shared by processes and restarts."""
+        return self.settings.root / "cache" / "voice"
+
+    def file_of(self, artifact: jobs.Artifact) -> pathlib.Path:
+        """Answer the local file of a stored artifact."""
+        return self.store.locate(artifact.path)
+
+
+def engine_class(path: str) -> Any:
+    """Import `module:Class`; raises SettingsError that names what is missing."""
+    module, _, name = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise errors.SettingsError(
+            f"there is no engine {path!r} ({error}); write module:Class in the project's settings"
+        ) from error

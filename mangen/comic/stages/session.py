@@ -1,0 +1,164 @@
+"""A running batch of one stage: claims through the ledger, settles each member when it ends."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from mangen import errors
+from mangen.comic.stages import faults, kit, stage
+from mangen.ledger import jobs
+from mangen.ledger.states import State
+from mangen.pooling import work
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+#: leases for which a step waits for a ledger that is away, before the child gives itself up
+_PATIENCE_LEASES = 10
+_PROGRESS_S = 2.0
+
+
+class LedgerAway(SystemExit):
+    """The ledger stayed away: this child ends, its jobs are released."""
+
+
+class StageSession:
+    """The pool's Session over one stage's members."""
+
+    joinable = False
+
+    def __init__(
+        self, members: stage.Members, owner: jobs.Owner, rt: work.Runtime, tools: kit.Kit
+    ) -> None:
+        self._members, self._owner, self._rt, self._kit = members, owner, rt, tools
+        self._jobs: dict[work.Key, jobs.Job] = {}
+        self._fences: dict[work.Key, jobs.Fence] = {}
+        self._settled_projects: set[int] = set()
+
+    def add(self, items: Sequence[work.Item]) -> Mapping[work.Key, work.Outcome]:
+        keys = {int((item.data or {})["job"]): item.key for item in items}
+        claims = self._reach(lambda: self._kit.ledger.claim(list(keys), self._owner))
+        outcomes: dict[work.Key, work.Outcome] = {
+            keys[job]: work.Outcome.stale(why) for job, why in claims.refused.items()
+        }
+        for job in self._reach(lambda: self._kit.ledger.jobs(list(claims.granted))):
+            key = keys[job.id]
+            self._jobs[key], self._fences[key] = job, claims.granted[job.id]
+            try:
+                self._members.add(key, job)
+            except Exception as error:  # noqa: BLE001 - a request that can't be made is its own end
+                outcomes[key] = self._fail(key, error)
+        self._tell()
+        return outcomes
+
+    def step(self) -> Mapping[work.Key, work.Outcome]:
+        outcomes = {}
+        for key, made in self._members.step().items():
+            if isinstance(made, Exception):
+                outcomes[key] = self._fail(key, made)
+            else:
+                outcomes[key] = self._finish(key, made)
+        self._tell()
+        return outcomes
+
+    def drop(self, key: work.Key, why: work.Why) -> work.Outcome:
+        self._members.drop(key)
+        fence = self._fences.get(key)
+        if fence is None:
+            return work.Outcome.stale("not here")
+        if why is work.Why.SHUTDOWN:  # the reporter releases the whole owner, uncharged
+            self._forget(key)
+            return work.Outcome.aborted(why.value)
+        if why is work.Why.REVOKED:  # by Celery, past the ledger: make it the ledger's word
+            self._reach(lambda: self._kit.ledger.cancel(fence.job))
+        said = "it ran past its time limit" if why is work.Why.DEADLINE else "it was stopped"
+        outcome = self._fail(key, errors.EngineUnavailable(said))
+        self._tell()
+        return outcome
+
+    def close(self) -> None:
+        self._members.close()
+
+    def _finish(self, key: work.Key, made: stage.Made) -> work.Outcome:
+        job, fence = self._jobs[key], self._fences[key]
+        try:
+            stored = [
+                self._publish(job, fence, number, file) for number, file in enumerate(made.files)
+            ]
+            state = self._reach(lambda: self._commit(fence, made, stored))
+        except errors.FenceLost as error:
+            log.warning("job %d attempt %d came too late: %s", job.id, fence.attempt, error)
+            self._forget(key)
+            return work.Outcome.stale(str(error))
+        except Exception as error:  # noqa: BLE001 - the store's and the rows' errors are the job's
+            return self._fail(key, error)
+        self._forget(key)
+        if state is State.CANCELLED:
+            return work.Outcome.aborted("cancelled")
+        return work.Outcome.done({"job": job.id, "attempt": fence.attempt, **made.value})
+
+    def _publish(
+        self, job: jobs.Job, fence: jobs.Fence, number: int, file: stage.File
+    ) -> jobs.Artifact:
+        name = f"{job.id}-{fence.attempt}{f'-{number}' if number else ''}{file.path.suffix}"
+        stored = self._kit.store.put(file.path, project=job.project, name=name)
+        file.path.unlink(missing_ok=True)
+        return jobs.Artifact(kind=file.kind, path=stored.path, sha256=stored.sha256, meta=file.meta)
+
+    def _commit(
+        self, fence: jobs.Fence, made: stage.Made, stored: Sequence[jobs.Artifact]
+    ) -> State:
+        with self._kit.ledger.finishing(fence) as conn:
+            self._kit.ledger.add_artifacts(conn, fence, stored)
+            if made.write is not None:
+                made.write(conn, stored)
+        return State.DONE
+
+    def _fail(self, key: work.Key, error: Exception) -> work.Outcome:
+        fence, said = self._fences[key], faults.sentence(error)
+        kind = faults.kind_of(error)
+        log.warning("job %d attempt %d failed (%s): %s", fence.job, fence.attempt, kind, said)
+        try:
+            state = self._reach(lambda: self._kit.ledger.fail(fence, kind, said))
+        except errors.FenceLost as lost:
+            self._forget(key)
+            return work.Outcome.stale(str(lost))
+        self._forget(key)
+        if state is State.CANCELLED:
+            return work.Outcome.aborted("cancelled")
+        return work.Outcome.failed(said)
+
+    def _forget(self, key: work.Key) -> None:
+        self._settled_projects.add(self._jobs.pop(key).project)
+        del self._fences[key]
+
+    def _tell(self) -> None:
+        """Wake the pass, once a settling step, after its commits."""
+        for project in self._settled_projects:
+            try:
+                self._kit.ledger.settled(project)
+            except Exception as error:  # noqa: BLE001 - the periodic pass finds it anyhow
+                log.info("a wake was lost: %s", error)
+        self._settled_projects.clear()
+
+    def _reach(self, call: Callable[[], T]) -> T:
+        return reach(self._kit, call)
+
+
+def reach(tools: kit.Kit, call: Callable[[], T]) -> T:
+    """Call the ledger; wait for one that is away, and give this child up if it stays so."""
+    deadline = time.monotonic() + _PATIENCE_LEASES * tools.settings.lease_s
+    while True:
+        try:
+            return call()
+        except Exception as error:
+            if not faults.is_unreachable(error):
+                raise
+            if time.monotonic() > deadline:
+                raise LedgerAway(3) from error
+            log.warning("the ledger is away, waiting: %s", faults.sentence(error))
+            tools.ledger.dispose()
+            time.sleep(0.5)

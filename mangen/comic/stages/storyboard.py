@@ -1,0 +1,67 @@
+"""storyboard: plans all episodes and inserts, in its own finish, the jobs of the wanted ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from mangen.comic import content, graph, look, model, plan
+from mangen.comic.stages import kit, stage
+from mangen.ledger import jobs
+from mangen.pooling import work
+
+
+class Storyboard:
+    name = "storyboard"
+
+    def open(self, bucket: str, rt: work.Runtime, tools: kit.Kit) -> stage.Members:
+        del bucket
+        return stage.Stepped(lambda job: _steps(job, tools), rt)
+
+
+def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
+    with tools.ledger.transaction() as conn:
+        source = content.source(conn, job.project)
+        project = content.project(conn, job.project)
+    yield 0, 3
+    board = plan.plan(source, title=project.title)
+    yield 1, 3
+    path = tools.scratch / f"{job.id}-{job.attempt}-storyboard.json"
+    path.write_text(json.dumps(board.to_json(), ensure_ascii=False), "utf-8")
+    chosen = look.of(
+        project.settings,
+        tools.image_engine(project.settings["image_engine"]),
+        tools.voice_engine,
+        urgent=project.klass == 0,
+    )
+    yield 2, 3
+
+    def write(conn: sa.Connection, stored: Sequence[jobs.Artifact]) -> None:
+        del stored
+        content.write_board(conn, job.project, board)
+        # read here, under the finishing transaction: a submit in between may have asked for more
+        wanted = content.lock_wanted(conn, job.project)
+        episodes = choose(board, wanted)
+        tools.ledger.insert_jobs(
+            conn,
+            job.project,
+            graph.wanted(board, episodes=episodes, look=chosen),
+            by=f"storyboard {job.id}",
+        )
+
+    return stage.Made(
+        files=[stage.File(kind="storyboard", path=path)],
+        write=write,
+        value={
+            "episodes": len(board.episodes),
+            "shots": sum(len(episode.shots) for episode in board.episodes),
+        },
+    )
+
+
+def choose(board: model.Storyboard, wanted: Sequence[int] | None) -> list[int]:
+    """Answer the episode numbers to make: all where none were named."""
+    known = [episode.no for episode in board.episodes]
+    return known if wanted is None else [no for no in known if no in set(wanted)]

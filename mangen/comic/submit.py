@@ -1,0 +1,151 @@
+"""From a text to a project with its first job: checked, idempotent, one transaction each."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Sequence
+
+import sqlalchemy as sa
+
+from mangen import errors, settings, storage
+from mangen.comic import content, graph, look, model, text
+from mangen.ledger import jobs, ledger
+
+STAGE, SUBJECT = "storyboard", "project"
+_BYTES_PER_CHARACTER = 400  #: what planning holds for one character of text, measured
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Submitted:
+    """What a submit did."""
+
+    project: int
+    new_jobs: int
+    already: bool
+
+
+def create(
+    book: ledger.Ledger,
+    source: text.Source,
+    *,
+    title: str,
+    chosen: settings.Settings,
+    width: int | None = None,
+    height: int | None = None,
+) -> int:
+    """Write a project and its text; answers its id."""
+    with book.transaction() as conn:
+        number: int = book.insert_project(
+            conn,
+            title=title,
+            klass=1,
+            weight=1.0,
+            settings=look.snapshot(chosen, width=width, height=height),
+            episodes_wanted=None,
+        )
+        content.add_source(conn, number, source)
+    return number
+
+
+def submit(
+    book: ledger.Ledger,
+    number: int,
+    *,
+    episodes: Sequence[int] | None,
+    store: storage.Store,
+    look_of: Callable[[content.Project], graph.Look],
+) -> Submitted:
+    """Ask for a project's episodes (None: all). Asking again adds what is missing, no more."""
+    with book.transaction() as conn:
+        content.lock_wanted(conn, number)
+        project = content.project(conn, number)
+        first = not _storyboards(conn, number)
+        wanted = _widen(project.episodes_wanted, episodes, first=first)
+        content.set_wanted(conn, number, wanted)
+        board = _board(conn, number, store)
+        new = list(book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit"))
+        if board is not None:
+            asked = [e.no for e in board.episodes if episodes is None or e.no in episodes]
+            _refuse_unknown(board, episodes)
+            new += book.insert_jobs(
+                conn,
+                number,
+                graph.wanted(board, episodes=asked, look=look_of(project)),
+                by="submit",
+            )
+    book.settled(number)
+    return Submitted(project=number, new_jobs=len(new), already=not new)
+
+
+def parse_episodes(words: str | None) -> list[int] | None:
+    """Read `1-3,7`; None is all."""
+    if words is None or words.strip().lower() in {"", "all"}:
+        return None
+    chosen: set[int] = set()
+    for word in words.split(","):
+        match = re.fullmatch(r"\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*", word)
+        if match is None or not 0 < int(match[1]) <= int(match[2] or match[1]):
+            raise errors.UsageError(
+                f"--episodes {words!r}: write numbers from 1, as 1-3 or 1,4,7-9"
+            )
+        chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return sorted(chosen)
+
+
+def _widen(
+    before: Sequence[int] | None, asked: Sequence[int] | None, *, first: bool
+) -> list[int] | None:
+    if asked is None or (before is None and not first):
+        return None
+    return sorted({*(before or ()), *asked})
+
+
+def _refuse_unknown(board: model.Storyboard, episodes: Sequence[int] | None) -> None:
+    known = {episode.no for episode in board.episodes}
+    unknown = sorted(set(episodes or ()) - known)
+    if unknown:
+        raise errors.UsageError(
+            f"the project has {len(known)} episodes; there is no episode {unknown[0]}"
+        )
+
+
+def _storyboards(conn: sa.Connection, number: int) -> int:
+    found: int = conn.scalar(
+        sa.text("select count(*) from jobs where project = :project and stage = :stage"),
+        {"project": number, "stage": STAGE},
+    )
+    return found
+
+
+def _board(conn: sa.Connection, number: int, store: storage.Store) -> model.Storyboard | None:
+    path = conn.scalar(
+        sa.text(
+            """
+            select a.path from jobs j join artifacts a on a.job = j.id and a.attempt = j.attempt
+            where j.project = :project and j.stage = :stage and j.state = 'done'
+              and not j.superseded and a.kind = 'storyboard'
+            """
+        ),
+        {"project": number, "stage": STAGE},
+    )
+    if path is None:
+        return None
+    return model.Storyboard.from_json(json.loads(store.locate(path).read_text("utf-8")))
+
+
+def _storyboard_job(conn: sa.Connection, project: content.Project) -> jobs.Wanted:
+    source = content.source(conn, project.id)
+    size = len(source.text)
+    return jobs.Wanted(
+        stage=STAGE,
+        subject=SUBJECT,
+        key=graph.key_of(STAGE, look.PLANNER_VERSION, source.sha256, dict(project.settings)),
+        queue="cpu",
+        klass=project.klass,
+        bucket=STAGE,
+        model="",
+        seconds_est=1.5 + size / 20_000,
+        peaks=(150 * 2**20 + size * _BYTES_PER_CHARACTER,),
+    )

@@ -1,0 +1,182 @@
+"""The reporter: what a worker's parent tells the ledger, and hears from it.
+
+Two threads with a connection each, so that a broker which hangs under the pass never costs a
+heartbeat: one beats, releases lost children and keeps observations; the other LISTENs, and leads
+the pass when nobody else does.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import sqlalchemy.exc as sa_exc
+
+from mangen import errors
+from mangen.dispatch import drain, leader
+from mangen.ledger import jobs, ledger
+
+log = logging.getLogger(__name__)
+
+_UNREACHABLE = (
+    errors.ServiceError,
+    sa_exc.OperationalError,
+    sa_exc.InterfaceError,
+    sa_exc.InternalError,
+    OSError,
+)
+_HOUSEKEEP_S = 60.0
+
+
+class Pool(Protocol):
+    """What the reporter asks of its pool."""
+
+    def owners(self) -> Sequence[jobs.Owner]: ...
+    def report(self) -> Mapping[str, Any]: ...
+    def stop_job(self, job: int) -> None: ...
+    def replace(self, owner: str) -> None: ...
+
+
+class Reporter:
+    """Heartbeats, releases, observations and the pass of one worker. It holds no lock."""
+
+    def __init__(
+        self,
+        book: ledger.Ledger,
+        pool: Pool,
+        head: leader.Leader,
+        turn: drain.Pass,
+        *,
+        lease_s: float,
+        pass_s: float,
+        housekeep: Callable[[], None],
+    ) -> None:
+        self._book, self._pool, self._leader, self._pass = book, pool, head, turn
+        self._beat_s, self._lease_s, self._pass_s = lease_s / 3, lease_s, pass_s
+        self._housekeep = housekeep
+        self._stop = threading.Event()
+        self._poke = threading.Event()
+        self._lost: collections.deque[tuple[str, set[int] | None, str]] = collections.deque()
+        self._seen: collections.deque[Mapping[str, Any]] = collections.deque(maxlen=10_000)
+        self._threads = [
+            threading.Thread(target=self._beats, name="mangen-beat", daemon=True),
+            threading.Thread(target=self._passes, name="mangen-pass", daemon=True),
+        ]
+
+    def start(self) -> None:
+        """Start both threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def child_lost(self, owner: str, alone: set[int] | None, reason: str) -> None:
+        """Queue the release of a child's jobs; never blocks."""
+        self._lost.append((owner, alone, reason))
+        self._poke.set()
+
+    def observe(self, row: Mapping[str, Any]) -> None:
+        """Queue an observation; never blocks."""
+        self._seen.append(row)
+
+    def beat_soon(self) -> None:
+        """Ask for a heartbeat now: a child came up, or room was made."""
+        self._poke.set()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """Release what is still owned, give the lead away, end both threads."""
+        self._stop.set()
+        self._poke.set()
+        for thread in self._threads:
+            thread.join(timeout_s)
+        self._leader.close()
+
+    # -- the beat thread
+
+    def _beats(self) -> None:
+        failing_since: float | None = None
+        while True:
+            stopping = self._stop.is_set()
+            try:
+                self._release_lost()
+                if not stopping:
+                    self._beat()
+                self._observe()
+                failing_since = None
+            except _UNREACHABLE as error:
+                if failing_since is None:
+                    failing_since = time.monotonic()
+                    log.warning("the ledger can't be reached, heartbeats wait: %s", error)
+                self._book.dispose()
+            except Exception:
+                log.exception("a heartbeat failed")
+            if stopping:
+                return
+            self._poke.clear()
+            wait = min(1.0, self._beat_s) if failing_since is not None else self._beat_s
+            self._poke.wait(wait)
+
+    def _beat(self) -> None:
+        owners = self._pool.owners()
+        if not owners:
+            return
+        report = dict(self._pool.report())
+        report["capacity"] = report.get("capacity", 0) / len(owners)
+        answer = self._book.beat(owners, report)
+        for fence in answer.stop:
+            self._pool.stop_job(fence.job)
+        for name in answer.released:
+            log.warning("owner %s was released by another: its child is replaced", name)
+            self._pool.replace(name)
+
+    def _release_lost(self) -> None:
+        while self._lost:
+            owner, alone, reason = self._lost[0]
+            self._book.release(owner, alone, reason=reason)
+            self._lost.popleft()  # only once the ledger has it
+
+    def _observe(self) -> None:
+        rows = []
+        while self._seen:
+            rows.append(self._seen.popleft())
+        if rows:
+            self._book.observe(rows)
+
+    # -- the pass thread
+
+    def _passes(self) -> None:
+        last_housekeeping = time.monotonic()
+        while not self._stop.is_set():
+            try:
+                if self._leader.take():
+                    self._pass.run(self._leader.connection, session=self._leader.session)
+                    if time.monotonic() - last_housekeeping >= _HOUSEKEEP_S:
+                        last_housekeeping = time.monotonic()
+                        self._housekeep()
+                self._listen()
+            except _UNREACHABLE as error:
+                log.warning("the pass lost its connection: %s", str(error).split("\n")[0])
+                self._drop_lead()
+            except Exception:
+                log.exception("a pass failed")
+                self._drop_lead()
+
+    def _listen(self) -> None:
+        """Wait for a wake, at most until the next pass or beat is due; stop what must stop."""
+        deadline, woken = time.monotonic() + min(self._pass_s, self._beat_s), False
+        while not self._stop.is_set() and (left := deadline - time.monotonic()) > 0:
+            for channel in self._leader.notifications(min(left, 0.5)):
+                if channel == ledger.Ledger.STOP:
+                    self.beat_soon()  # its answer names what must stop
+                else:
+                    woken = True
+            if woken:
+                return
+
+    def _drop_lead(self) -> None:
+        with contextlib.suppress(Exception):
+            self._leader.lose()
+        self._stop.wait(0.5)

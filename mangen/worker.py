@@ -1,0 +1,145 @@
+"""The composition root of a worker: what its children do, and what its parent tells the ledger."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mangen import app as celery_app
+from mangen import services, settings, storage
+from mangen.comic.stages import door, kit
+from mangen.dispatch import canvas, drain, housekeeping, leader, rank, reporter
+from mangen.ledger import jobs, ledger
+from mangen.pooling import celery_task, events, work
+
+log = logging.getLogger(__name__)
+
+TASKS = [
+    celery_app.build().register_task(
+        type(name.title(), (celery_task.WorkTask,), {"name": f"mangen.{name}"})()
+    )
+    for name in door.STAGES
+]
+
+
+@celery_app.build().task(name=canvas.WAKE, ignore_result=True)  # type: ignore[untyped-decorator]
+def wake(project: int) -> None:
+    """Ring the pass for a project: the body and the errback of the anchors' chord."""
+    _wakes().settled(project)
+
+
+@functools.cache
+def _wakes() -> ledger.Ledger:
+    return ledger.Ledger(
+        services.read(settings.load()).database_url, application="mangen-wake", pool_size=1
+    )
+
+
+def make_work(handed: Mapping[str, str]) -> work.Work:
+    """Make what a child runs; called once in each child with the parent's settings."""
+    chosen = settings.load(handed)
+    book = ledger.Ledger(
+        services.read(chosen).database_url, application="mangen-child", pool_size=1
+    )
+    return door.ComicWork(kit.Kit(chosen, book), drain.QUEUES)
+
+
+def make_listener(control: events.Control) -> events.Listener:
+    """Make what the parent's pool talks to: the reporter, behind queues that never block."""
+    return WorkerListener(control, settings.load())
+
+
+class ControlledPool:
+    """The reporter's view of the pool."""
+
+    def __init__(self, control: events.Control) -> None:
+        self._control = control
+
+    def owners(self) -> Sequence[jobs.Owner]:
+        return [
+            jobs.Owner.parse(child["owner"], device=child["device"], queues=drain.QUEUES)
+            for child in self._control.report()["children"]
+        ]
+
+    def report(self) -> Mapping[str, Any]:
+        return self._control.report()
+
+    def stop_job(self, job: int) -> None:
+        self._control.abort_job(lambda data: data.get("job") == job)
+
+    def replace(self, owner: str) -> None:
+        self._control.replace(owner)
+
+
+class WorkerListener:
+    """Turns the pool's events into releases, observations and log lines. Never blocks."""
+
+    def __init__(self, control: events.Control, chosen: settings.Settings) -> None:
+        url = services.read(chosen).database_url
+        book = ledger.Ledger(url, application="mangen-beat", pool_size=1)
+        turn = drain.Pass(
+            book,
+            functools.partial(canvas.send, celery_app.build()),
+            lease_s=chosen.lease_s,
+            lost_bell_s=chosen.lost_bell_s,
+            weights=rank.Weights.parse(chosen.rank_weights),
+        )
+        store = storage.Store(chosen.artifact_root)
+        self._reporter = reporter.Reporter(
+            book,
+            ControlledPool(control),
+            leader.Leader(url, lease_s=chosen.lease_s, application="mangen-pass"),
+            turn,
+            lease_s=chosen.lease_s,
+            pass_s=chosen.pass_s,
+            housekeep=lambda: housekeeping.sweep(
+                ledger.Ledger(url, application="mangen-sweep", pool_size=1),
+                store,
+                lease_s=chosen.lease_s,
+            ),
+        )
+        self._started = threading.Event()
+
+    def on(self, event: events.Event) -> None:
+        match event:
+            case events.PoolStarted():
+                self._reporter.start()
+                self._started.set()
+            case events.ChildStopped(owner=owner):
+                self._reporter.child_lost(owner, None, "shutdown")
+            case events.PoolStopped():
+                if self._started.is_set():
+                    self._reporter.stop()
+            case events.Finished():
+                self._reporter.observe(_observation(event))
+            case events.ChildReady():
+                self._reporter.beat_soon()
+            case events.ChildLost() | events.Quarantined() | events.TimedOut():
+                log.error("%s", event)
+            case events.Restarted() | events.Loaded():
+                log.info("%s", event)
+            case _:
+                pass
+
+    def child_lost(self, owner: str, keys: Sequence[work.Key], alone: bool) -> None:  # noqa: FBT001 - contracts.md spells it so
+        held = {int(key.split("-", 1)[0]) for key in keys if key.split("-", 1)[0].isdecimal()}
+        self._reporter.child_lost(owner, held if alone else set(), "child_lost")
+
+
+def _observation(event: events.Finished) -> Mapping[str, Any]:
+    data = event.data or {}
+    return {
+        "job": data.get("job"),
+        "attempt": data.get("attempt"),
+        "stage": data.get("stage", ""),
+        "bucket": data.get("bucket", ""),
+        "model": data.get("model", ""),
+        "owner": event.owner,
+        "status": str(event.status),
+        "seconds": event.seconds,
+        "peak": event.peak,
+        "members": event.members,
+    }
