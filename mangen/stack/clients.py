@@ -41,7 +41,9 @@ def join(chosen: settings.Settings, *, schema: bool = True) -> Iterator[services
             stack.enter_context(_watching(home, wanted))
         found = services.read(chosen)
         if schema:
-            _upgrade(chosen, found)
+            from mangen.ledger import migrate  # noqa: PLC0415 - loads alembic and sqlalchemy
+
+            migrate.upgrade(found.database_url)
         yield found
 
 
@@ -126,13 +128,3 @@ def _watching(home: place.Place, wanted: frozenset[str]) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-def _upgrade(chosen: settings.Settings, found: services.Services) -> None:
-    from mangen.ledger import migrate  # noqa: PLC0415 - loads alembic and sqlalchemy
-
-    with contextlib.ExitStack() as stack:
-        if not chosen.database_url:
-            lock = place.Place(chosen.root).keeper / "schema.lock"
-            stack.enter_context(locks.holding(lock, wait_s=_START_S))
-        migrate.upgrade(found.database_url)

@@ -7,6 +7,7 @@ detached, 1 if another keeper lives.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import pathlib
@@ -19,7 +20,7 @@ from mangen import errors
 from mangen.stack import locks, place, postgres, record, servers, supervise, valkey
 
 #: how long the servers outlive the last client: the next command then finds them warm
-GRACE_S = 2.0
+GRACE_S = 1.0
 _LOOK_S = 0.05
 _RESTED_S = 0.25
 _TRIES = 5
@@ -131,6 +132,8 @@ class Keeper:
             each.process.signal()
         for each in reversed(self.kept.values()):
             each.process.stop(wait_s=_STOP_S)
+        with contextlib.suppress(OSError):  # not empty, or already gone
+            self.home.sockets.rmdir()
         _log.info("the keeper ended")
 
 
