@@ -1,0 +1,1 @@
+"""Voices: lines in, trimmed speech out."""
