@@ -10,26 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mangen import app as celery_app
-from mangen import errors, services, settings, storage
+from mangen import errors, services, settings, stack, storage
 from mangen.comic import content, export, graph, look, progress, submit, text
 from mangen.comic.stages import kit
 from mangen.dispatch import canvas, drain, leader, rank
-from mangen.ledger import invariants, ledger, migrate
+from mangen.ledger import invariants, ledger
 
 _SUFFIXES = (".txt", ".md")
 _POLL_S = 0.5
 
 
 @contextlib.contextmanager
-def _open(
-    chosen: settings.Settings | None = None,
-) -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
-    """Yield the settings in force and an open ledger, its schema current; starts what is missing."""
-    from mangen import stack  # noqa: PLC0415 - only an API call may start servers
-
-    found = chosen or settings.load()
+def _open() -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
+    """Yield the settings in force and an open ledger; starts the servers that are missing."""
+    found = settings.load()
     with stack.join(found) as urls:
-        migrate.upgrade(urls.database_url)
         book = ledger.Ledger(urls.database_url, application="mangen-api")
         try:
             yield found, book

@@ -27,19 +27,18 @@ class Project:
 
 def project(conn: sa.Connection, number: int) -> Project:
     """Answer a project; raises UnknownProject."""
-    row = conn.execute(
-        sa.select(scheduling.projects).where(scheduling.projects.c.id == number)
-    ).one_or_none()
+    rows = conn.execute(sa.select(scheduling.projects).where(scheduling.projects.c.id == number))
+    row = rows.mappings().one_or_none()
     if row is None:
         raise errors.UnknownProject(
             f"there is no project {number}: `python3 manage.py status` lists them"
         )
     return Project(
-        id=row.id,
-        title=row.title,
-        klass=row._mapping["class"],
-        settings=row.settings,
-        episodes_wanted=row.episodes_wanted,
+        id=row["id"],
+        title=row["title"],
+        klass=row["class"],
+        settings=row["settings"],
+        episodes_wanted=row["episodes_wanted"],
     )
 
 

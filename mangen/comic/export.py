@@ -1,4 +1,4 @@
-"""Finished videos out of the store, named by the user's title: the last step, and the only rename."""
+"""Finished videos out of the store, named by the user's title: the last step of all."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def export(
     made = []
     for row in finished:
         stem = safe_name(head.title) + ("" if len(episodes) == 1 else f"-E{row.no:02d}")
-        stem = _own_stem(out, stem, project, row.no)
+        stem = _own_stem(out, stem, project)
         files = [
             _copy(store.locate(path), out / f"{stem}{_SUFFIX_OF[kind]}")
             for kind, path in conn.execute(_FILES, {"video": row.video}).all()
@@ -81,8 +81,8 @@ def export(
     return made
 
 
-def _own_stem(out: pathlib.Path, stem: str, project: int, no: int) -> str:
-    """Keep two projects of one title apart: a stem that another project wrote gets this one's id."""
+def _own_stem(out: pathlib.Path, stem: str, project: int) -> str:
+    """Keep projects of one title apart: where another wrote the stem, this one adds its id."""
     board = out / f"{stem}.storyboard.json"
     try:
         mine = json.loads(board.read_text("utf-8"))["project"] == project
@@ -90,13 +90,12 @@ def _own_stem(out: pathlib.Path, stem: str, project: int, no: int) -> str:
         return stem if not (out / f"{stem}.mp4").exists() else f"{stem}-{project}"
     except (ValueError, KeyError, TypeError, OSError):
         mine = False
-    del no
     return stem if mine else f"{stem}-{project}"
 
 
 def _board(conn: sa.Connection, video: int, store: storage.Store) -> pathlib.Path:
-    rows = {kind: path for kind, path in conn.execute(_FILES, {"video": video}).all()}
-    return store.locate(rows["storyboard"])
+    kinds = {row.kind: row.path for row in conn.execute(_FILES, {"video": video})}
+    return store.locate(kinds["storyboard"])
 
 
 def _copy(source: pathlib.Path, target: pathlib.Path) -> pathlib.Path:

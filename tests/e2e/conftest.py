@@ -1,0 +1,202 @@
+"""A whole deployment in a temporary home: real keeper, Postgres, broker, workers."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import av
+import psutil
+import pytest
+import sqlalchemy as sa
+
+from mangen import api, services, settings, stack
+from mangen.cli import run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LEASE_S = 3.0
+
+TEXT = """夜里下着雨，陈默站在街口等人。
+“你来晚了。”陈默说。
+林晓收起伞，笑了笑：“路上堵车。”
+两个人沿着河边走，谁也没有再说话。
+远处的钟敲了十二下。
+"""
+
+
+class Deployment:
+    """One home with its servers and whatever workers a test starts."""
+
+    def __init__(self, home):
+        self.home = home
+        self.workers = []
+        self.environment = {
+            "MANGEN_HOME": str(home),
+            "MANGEN_LEASE_S": str(LEASE_S),
+            "MANGEN_PASS_S": "1",
+            "MANGEN_LOST_BELL_S": "2",
+            "MANGEN_DEVICES": "cpu*2",
+            "MANGEN_WIDTH": "360",
+            "MANGEN_HEIGHT": "640",
+            "MANGEN_VOICE_ENGINE": "mangen.engines.voice.tone:Tone",
+            "MANGEN_FLOWER_PORT": "0",
+        }
+
+    @property
+    def settings(self):
+        return settings.load()
+
+    def start_worker(self, name="one"):
+        """Start a worker as `up` does, in a session of its own."""
+        log = (self.home / f"worker-{name}.log").open("ab")
+        worker = subprocess.Popen(
+            run.worker_command(self.settings, name),
+            cwd=ROOT,
+            env={**os.environ, **self.environment, "PYTHONPATH": str(ROOT)},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        log.close()
+        self.workers.append(worker)
+        return worker
+
+    def log(self, name="one"):
+        return (self.home / f"worker-{name}.log").read_text("utf-8", "replace")
+
+    def children(self, worker):
+        """Answer the pids of a worker's children that hold devices."""
+        owners = self.query("select name, report from owners where released_at is null")
+        pids = {child["pid"] for row in owners for child in (row.report or {}).get("children", ())}
+        below = {child.pid for child in psutil.Process(worker.pid).children(recursive=True)}
+        return sorted(pids & below)
+
+    def query(self, sql, **values):
+        engine = sa.create_engine(services.read(self.settings).database_url, poolclass=sa.NullPool)
+        with engine.connect() as conn:
+            return conn.execute(sa.text(sql), values).all()
+
+    def until(self, condition, *, seconds=60.0, what="the condition"):
+        """Wait for a condition; a ledger that is away just now counts as not yet."""
+        deadline = time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(sa.exc.DBAPIError):
+                found = condition()
+                if found:
+                    return found
+            assert time.monotonic() < deadline, (
+                f"{what} did not come in {seconds} s:\n{self.tail()}"
+            )
+            time.sleep(0.05)
+
+    def tail(self):
+        return "\n".join(
+            f"== {log.name}\n{log.read_text('utf-8', 'replace')[-3000:]}"
+            for log in [*self.home.glob("*.log"), *self.home.glob("logs/*.log")]
+        )
+
+    def project(self, text=TEXT, title="雨夜"):
+        path = self.home / f"{title}.txt"
+        path.write_text(text, "utf-8")
+        number = api.create_project(path, title=title)
+        api.submit_novel(number)
+        return number
+
+    def wait(self, number, seconds=120.0):
+        try:
+            return api.wait(number, timeout_s=seconds)
+        except Exception as error:
+            raise AssertionError(f"{error}\n{self.tail()}") from error
+
+    def running(self, number):
+        """Answer running jobs once some of the project's jobs are done: the middle of the run."""
+        rows = self.query("select id, stage, owner, state from jobs where project = :p", p=number)
+        done = sum(row.state == "done" for row in rows)
+        return [row for row in rows if row.state == "running"] if done >= 4 else []
+
+    def stop_workers(self, sig=signal.SIGTERM):
+        for worker in self.workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker.pid, signal.SIGCONT)
+                worker.send_signal(sig)
+        for worker in self.workers:
+            try:
+                worker.wait(30)
+            except subprocess.TimeoutExpired:
+                os.killpg(worker.pid, signal.SIGKILL)
+                worker.wait()
+        self.workers.clear()
+
+
+@contextlib.contextmanager
+def deployed():
+    """Yield a fresh deployment, and leave nothing behind."""
+    home = pathlib.Path(tempfile.mkdtemp(prefix="mangen-e2e-", dir="/tmp"))
+    home.chmod(0o755)
+    one = Deployment(home)
+    before = {name: os.environ.get(name) for name in one.environment}
+    os.environ.update(one.environment)
+    try:
+        with stack.join(one.settings):
+            try:
+                yield one
+            finally:
+                one.stop_workers(signal.SIGQUIT)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def frame_hashes(path):
+    """Answer the sha256 of each decoded frame of a video."""
+    with av.open(str(path)) as file:
+        return [
+            hashlib.sha256(frame.to_ndarray(format="rgb24").tobytes()).hexdigest()
+            for frame in file.decode(video=0)
+        ]
+
+
+def storyboard_of(deployment, number):
+    """Answer the stored storyboard of a project, as bytes."""
+    (row,) = deployment.query(
+        """select a.path from artifacts a join jobs j on j.id = a.job and a.attempt = j.attempt
+           where j.project = :p and j.stage = 'storyboard' and j.state = 'done'
+             and a.kind = 'storyboard'""",
+        p=number,
+    )
+    return (deployment.settings.artifact_root / row.path).read_bytes()
+
+
+@pytest.fixture(scope="session")
+def undisturbed():
+    """Yield the deployment and finished project that the others are compared with."""
+    with deployed() as one:
+        one.start_worker()
+        number = one.project()
+        one.status = one.wait(number)
+        one.number = number
+        yield one
+
+
+@pytest.fixture
+def deployment():
+    with deployed() as one:
+        yield one
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_python_warnings_in_workers():
+    os.environ.pop("PYTHONWARNINGS", None)
+    assert sys.executable

@@ -1,0 +1,194 @@
+"""The same project with something killed in its middle: the same video, nothing twice."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import time
+
+import psutil
+import pytest
+from conftest import LEASE_S, frame_hashes, storyboard_of
+
+from mangen import api, services, stack, storage
+from mangen.ledger import invariants, ledger
+
+
+def middle(deployment, number):
+    return deployment.until(lambda: deployment.running(number), what="the middle of the run")
+
+
+def assert_same(deployment, number, undisturbed):
+    """The storyboard and every decoded frame are those of the undisturbed run."""
+    status = deployment.wait(number)
+    assert status["state"] == "done", (status, deployment.tail())
+    assert storyboard_of(deployment, number) == storyboard_of_undisturbed(undisturbed)
+    (video,) = (episode["video"] for episode in status["episodes"])
+    (other,) = (episode["video"] for episode in undisturbed.status["episodes"])
+    assert frame_hashes(video) == frame_hashes(other)
+    finishes = deployment.query(
+        """select job from events where "to" = 'done' group by job having count(*) > 1"""
+    )
+    assert finishes == []
+    book = ledger.Ledger(services.read(deployment.settings).database_url)
+    store = storage.Store(deployment.settings.artifact_root)
+    with book.transaction() as conn:
+        assert invariants.check(conn, store.paths(), lease_s=LEASE_S) == []
+    book.close()
+
+
+def storyboard_of_undisturbed(undisturbed):
+    return undisturbed.storyboard
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _reference(undisturbed):
+    undisturbed.storyboard = storyboard_of(undisturbed, undisturbed.number)
+
+
+def test_a_child_killed_in_the_middle(undisturbed, deployment):
+    worker = deployment.start_worker()
+    number = deployment.project()
+    running = middle(deployment, number)
+    slot = int(running[0].owner.rsplit("/", 2)[1])
+    (owner,) = deployment.query(
+        "select report from owners where name = :name", name=running[0].owner
+    )
+    pid = next(child["pid"] for child in owner.report["children"] if child["slot"] == slot)
+    os.kill(pid, signal.SIGKILL)
+    assert_same(deployment, number, undisturbed)
+    assert worker.poll() is None
+
+
+def test_a_worker_killed_while_another_lives(undisturbed, deployment):
+    deployment.start_worker("one")
+    deployment.start_worker("two")
+    number = deployment.project()
+    running = middle(deployment, number)
+    name = running[0].owner.split("/")[0]
+    victim = next(w for w in deployment.workers if any(name in arg for arg in command(w)))
+    os.kill(victim.pid, signal.SIGKILL)
+    assert_same(deployment, number, undisturbed)
+
+
+def command(worker):
+    return psutil.Process(worker.pid).cmdline()
+
+
+def test_the_broker_killed_and_wiped(undisturbed, deployment):
+    deployment.start_worker()
+    number = deployment.project()
+    middle(deployment, number)
+    server = server_of(deployment, "valkey")
+    for file in (deployment.home / "valkey").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    server.kill()
+    assert_same(deployment, number, undisturbed)
+
+
+def test_postgres_killed(undisturbed, deployment):
+    deployment.start_worker()
+    number = deployment.project()
+    middle(deployment, number)
+    server_of(deployment, "postgres").kill()
+    assert_same(deployment, number, undisturbed)
+
+
+def server_of(deployment, name):
+    """Answer the server process whose command line names this home or its sockets."""
+    urls = services.read(deployment.settings)
+    socket = urls.broker_url.split("://")[1].rsplit("/", 1)[0]
+    for process in psutil.process_iter(["cmdline", "name"]):
+        line = " ".join(process.info["cmdline"] or ())
+        ours = socket in line or str(deployment.home) in line
+        if ours and name in (process.info["name"] or "") and "-D" in line + " -D":
+            parent = process.parent()
+            if parent is None or name not in parent.name():
+                return process
+    raise AssertionError(f"no {name} of {deployment.home} runs")
+
+
+def test_everything_killed_and_started_again(undisturbed, deployment):
+    worker = deployment.start_worker()
+    number = deployment.project()
+    middle(deployment, number)
+    doomed = [worker.pid, *(c.pid for c in psutil.Process(worker.pid).children(recursive=True))]
+    doomed += [server_of(deployment, name).pid for name in ("postgres", "valkey")]
+    for pid in doomed:
+        if psutil.pid_exists(pid):
+            os.kill(pid, signal.SIGKILL)
+    worker.wait()
+    deployment.workers.clear()
+    with stack.join(deployment.settings):
+        deployment.start_worker()
+        assert_same(deployment, number, undisturbed)
+
+
+def test_a_worker_frozen_past_its_lease_and_woken(undisturbed, deployment):
+    frozen = deployment.start_worker("frozen")
+    number = deployment.project()
+    middle(deployment, number)
+    whole = [psutil.Process(frozen.pid), *psutil.Process(frozen.pid).children(recursive=True)]
+    for process in whole:
+        process.suspend()
+    deployment.start_worker("awake")
+    deployment.until(
+        lambda: deployment.query("select 1 from owners where release_reason = 'lease'"),
+        seconds=10 * LEASE_S,
+        what="the release of the frozen worker",
+    )
+    for process in whole:
+        process.resume()
+    assert_same(deployment, number, undisturbed)
+    # the woken worker is of use again: its children have new generations
+    deployment.until(
+        lambda: deployment.query(
+            "select 1 from owners where worker like '%frozen%' and released_at is null"
+        ),
+        what="the frozen worker's next generation",
+    )
+
+
+def test_work_goes_on_within_two_leases_of_a_lost_worker(undisturbed, deployment):
+    first = deployment.start_worker("one")
+    number = deployment.project()
+    middle(deployment, number)
+    deployment.start_worker("two")
+    deployment.until(
+        lambda: deployment.query("select 1 from owners where worker like '%two%'"),
+        what="the second worker",
+    )
+    os.kill(first.pid, signal.SIGKILL)
+    killed = time.monotonic()
+    deployment.until(
+        lambda: deployment.query("select 1 from events where query = 'release_owner'"),
+        seconds=30,
+        what="the release",
+    )
+    print(f"released {time.monotonic() - killed:.1f} s after the kill; a lease is {LEASE_S} s")
+    assert_same(deployment, number, undisturbed)
+
+
+def test_a_full_store_waits_with_its_reason_and_goes_on(deployment):
+    limit = deployment.home / "artifacts"
+    number_path = deployment.home / "x.txt"
+    number_path.write_text("雨停了。他推开门，走进院子。", "utf-8")
+    deployment.environment["MANGEN_TEST_UNUSED"] = "1"
+    assert not limit.exists() or pathlib.Path(limit).is_dir()
+    worker = deployment.start_worker()
+    deployment.until(lambda: deployment.children(worker), what="the worker's children")
+    import resource
+
+    for pid in deployment.children(worker):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+    number = api.create_project(number_path)
+    api.submit_novel(number)
+    waiting = deployment.until(
+        lambda: api.project_status(number)["waiting"], what="a waiting job", seconds=60
+    )
+    assert "no room" in waiting[0]["error"] or "too large" in waiting[0]["error"].lower()
+    for pid in deployment.children(worker):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    assert deployment.wait(number)["state"] == "done"
