@@ -51,6 +51,10 @@ class FenceLost(LedgerError):
     """The attempt is no longer this owner's: its work must be thrown away."""
 
 
+class Stopped(FenceLost):
+    """The job was cancelled while it ran: its work must be thrown away."""
+
+
 class StorageError(MangenError):
     """An artifact can't be read or written."""
 

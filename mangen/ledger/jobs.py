@@ -108,3 +108,47 @@ class Artifact:
     path: str  #: relative to the store's root
     sha256: str
     meta: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A blocked job that may become ready: what its rank is made of."""
+
+    id: int
+    seconds_est: float
+    peak_bytes: int  #: alone, over the weights
+    frees: int  #: blocked jobs that wait for it
+    klass: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Beat:
+    """What a heartbeat is answered with."""
+
+    stop: Sequence[Fence]  #: running attempts that must stop
+    released: Sequence[str]  #: owners that lost their jobs already: their work is void
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Living:
+    """An owner that was not released. Lost is who shows the same `beat` twice, a lease apart."""
+
+    owner: Owner
+    beat: int
+    report: Mapping[str, Any]
+    silent_s: float  #: by the database's clock; for display, not for judging
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """One thing seen on a device, from which estimates are learned."""
+
+    kind: str  #: session, load, restart, ...
+    model: str = ""
+    stage: str = ""
+    bucket: str = ""
+    device: str = ""
+    members: int = 1
+    seconds: float | None = None
+    peak: int | None = None  #: bytes over the weights
+    meta: Mapping[str, Any] = dataclasses.field(default_factory=dict)

@@ -1,0 +1,145 @@
+"""The way to the database: engine, transactions, notifications.
+
+Everything here also works behind a pooler in transaction mode: no prepared statements, no session
+settings, and the time limits are set anew in each transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from mangen import errors
+from mangen.ledger import queries
+
+#: no transaction is ever open across engine work, so these only catch what hangs
+LIMITS = {
+    "idle_in_transaction_session_timeout": "10s",
+    "statement_timeout": "30s",
+    "transaction_timeout": "60s",
+}
+_TRANSACTION_TIMEOUT_SINCE = (17,)
+
+
+def engine_of(
+    url: str, *, application: str = "mangen", pool_size: int = 1, timeouts: bool = False
+) -> sa.Engine:
+    """An engine whose connections are checked before use and never exceed `pool_size`.
+
+    `url` is postgresql+psycopg://... ; raises ServiceError where it is no such URL.
+    """
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError as error:
+        raise errors.ServiceError(
+            "MANGEN_DATABASE_URL is no URL; write postgresql+psycopg://user@host/database"
+        ) from error
+    if parsed.get_backend_name() != "postgresql":
+        raise errors.ServiceError(
+            f"mangen's ledger needs Postgres, not {parsed.get_backend_name()}: "
+            "MANGEN_DATABASE_URL must start with postgresql+psycopg://"
+        )
+    engine = sa.create_engine(
+        parsed.set(drivername="postgresql+psycopg"),
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args={
+            "prepare_threshold": None,
+            "application_name": application,
+            "connect_timeout": 10,
+        },
+    )
+    if timeouts:
+        sa.event.listen(engine, "begin", _limit)
+    return engine
+
+
+@contextlib.contextmanager
+def connected(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A connection of the engine; raises ServiceError where the server can't be reached."""
+    try:
+        conn = engine.connect()
+    except sa.exc.OperationalError as error:
+        raise errors.ServiceError(
+            f"can't reach Postgres at {engine.url.render_as_string(hide_password=True)}: "
+            f"{str(error.orig).strip()}"
+        ) from error
+    with conn:
+        yield conn
+
+
+def _limit(conn: sa.Connection) -> None:
+    if conn.get_isolation_level() == "AUTOCOMMIT":
+        return
+    version = conn.dialect.server_version_info or ()
+    conn.exec_driver_sql(_limits(version >= _TRANSACTION_TIMEOUT_SINCE))
+
+
+@functools.cache
+def _limits(whole: bool) -> str:  # noqa: FBT001 - private, one caller
+    names = [name for name in LIMITS if whole or name != "transaction_timeout"]
+    return "SELECT " + ", ".join(f"set_config('{name}', '{LIMITS[name]}', true)" for name in names)
+
+
+class Door:
+    """One process's way to the ledger. Threads may share it; a fork may not."""
+
+    #: channel of "something settled, look again"; payload: the project's id
+    WAKE = "mangen_wake"
+    #: channel of "something must stop"; payload: the worker's owner, or empty
+    STOP = "mangen_stop"
+
+    def __init__(
+        self, url: str, *, application: str = "mangen", pool_size: int = 2, timeouts: bool = True
+    ) -> None:
+        self.url = url
+        self._engine = engine_of(
+            url, application=application, pool_size=pool_size, timeouts=timeouts
+        )
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """One transaction: committed at the end, rolled back by any exception."""
+        with connected(self._engine) as conn, conn.begin():
+            yield conn
+
+    @contextlib.contextmanager
+    def statement(self) -> Iterator[sa.Connection]:
+        """A connection on which each statement is its own transaction: half the round trips."""
+        with connected(self._engine) as conn:
+            yield conn.execution_options(isolation_level="AUTOCOMMIT")
+
+    def notify(self, conn: sa.Connection | None, channel: str, payload: str = "") -> None:
+        """Ring a channel, within the transaction of `conn`, or at once with None."""
+        if conn is None:
+            with self.statement() as own:
+                self.notify(own, channel, payload)
+            return
+        run(conn, "notify", channel=channel, payload=payload)
+
+    def settled(self, project: int) -> None:
+        """Wake the pass for a project: once a settling step, after the commit."""
+        self.notify(None, self.WAKE, str(project))
+
+    def dispose(self) -> None:
+        """Drop the pooled connections: after the server went away, the next call starts anew."""
+        self._engine.dispose()
+
+    def close(self) -> None:
+        """Close every connection, for good."""
+        self._engine.dispose()
+
+
+def run(conn: sa.Connection, name: str, **values: Any) -> sa.CursorResult[Any]:
+    """Run a named query."""
+    return conn.execute(queries.QUERIES[name], values)
+
+
+def rows(conn: sa.Connection, name: str, **values: Any) -> list[Mapping[str, Any]]:
+    """The rows of a named query, as mappings."""
+    return [dict(row) for row in run(conn, name, **values).mappings()]

@@ -1,0 +1,108 @@
+-- What must always hold. Each query answers with the rows that break it: job (or null), detail.
+
+-- name: one_finish
+SELECT job, count(*) || ' accepted finishes' AS detail
+FROM events WHERE query = 'finish_job' AND "to" = 'done'
+GROUP BY job HAVING count(*) > 1
+UNION ALL
+SELECT j.id, 'done without an accepted finish'
+FROM jobs j
+WHERE j.state = 'done' AND NOT EXISTS (
+    SELECT 1 FROM events e WHERE e.job = j.id AND e.query = 'finish_job' AND e."to" = 'done'
+);
+
+-- name: needs_settled
+-- from events alone: between a job's last way into blocked and a claim, every need had settled
+SELECT c.job, 'attempt ' || c.attempt || ' claimed before job ' || d.needs || ' was '
+    || CASE d.kind WHEN 'hard' THEN 'done' ELSE 'settled' END AS detail
+FROM events c
+JOIN job_dependencies d ON d.job = c.job
+WHERE c.query = 'claim_jobs'
+    AND NOT EXISTS (
+        SELECT 1 FROM events b WHERE b.job = c.job AND b.id > c.id AND b."to" = 'blocked'
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM events n
+        WHERE n.job = d.needs AND n.id < c.id
+            AND (n."to" = 'done'
+                 OR (d.kind = 'soft' AND n."to" IN ('failed', 'skipped', 'cancelled')))
+    );
+
+-- name: failures_bounded
+SELECT id AS job, failures || ' failures' AS detail FROM jobs WHERE failures NOT BETWEEN 0 AND 3;
+
+-- name: running_owned
+SELECT j.id AS job,
+    CASE
+        WHEN j.owner IS NULL THEN 'running without an owner'
+        WHEN o.name IS NULL THEN 'running by ' || j.owner || ', which never registered'
+        WHEN o.released_at IS NOT NULL THEN 'running by ' || j.owner || ', which was released'
+        ELSE 'running by ' || j.owner || ', silent for more than two leases'
+    END AS detail
+FROM jobs j LEFT JOIN owners o ON o.name = j.owner
+WHERE j.state = 'running'
+    AND (o.name IS NULL OR o.released_at IS NOT NULL
+         OR greatest(o.beat_at, j.running_at)
+             < clock_timestamp() - make_interval(secs => :two_leases));
+
+-- name: done_stays
+SELECT e.job, 'done, and then ' || e."to" || ' by ' || e.query AS detail
+FROM events e WHERE e."from" = 'done'
+UNION ALL
+SELECT j.id, 'was done and is ' || j.state
+FROM jobs j
+WHERE j.state <> 'done'
+    AND EXISTS (SELECT 1 FROM events e WHERE e.job = j.id AND e."to" = 'done');
+
+-- name: legal_events
+SELECT e.job, 'event ' || e.id || ': ' || e.query || ' wrote ' || coalesce(e."from", 'nothing')
+    || ' -> ' || e."to" AS detail
+FROM events e
+WHERE NOT EXISTS (
+    SELECT 1 FROM unnest(
+        CAST(:legal_query AS text[]), CAST(:legal_from AS text[]), CAST(:legal_to AS text[])
+    ) AS t (query, "from", "to")
+    WHERE t.query = e.query AND t."from" IS NOT DISTINCT FROM e."from" AND t."to" = e."to"
+);
+
+-- name: events_replay
+-- each event leaves the state that the one before it entered, and the last entered the row's
+WITH chain AS (
+    SELECT job, id, "from", "to",
+        lag("to") OVER w AS before,
+        lead(id) OVER w IS NULL AS last
+    FROM events WINDOW w AS (PARTITION BY job ORDER BY id)
+)
+SELECT job, 'event ' || id || ' leaves ' || coalesce("from", 'nothing') || ', but the job was '
+    || coalesce(before, 'nothing') AS detail
+FROM chain WHERE "from" IS DISTINCT FROM before
+UNION ALL
+SELECT j.id, 'is ' || j.state || ', but its last event says ' || coalesce(c."to", 'nothing')
+FROM jobs j LEFT JOIN chain c ON c.job = j.id AND c.last
+WHERE c."to" IS DISTINCT FROM j.state;
+
+-- name: artifacts_accepted
+SELECT a.job, a.path || ' belongs to attempt ' || a.attempt || ', which ended '
+    || coalesce(t.outcome, 'not at all') AS detail
+FROM artifacts a LEFT JOIN attempts t ON t.job = a.job AND t.attempt = a.attempt
+WHERE t.outcome IS DISTINCT FROM 'done';
+
+-- name: rows_stored
+-- every row; its file is looked for afterwards
+SELECT job, path AS detail FROM artifacts ORDER BY id;
+
+-- name: files_accepted
+-- files of attempts that run, or ended less than two leases ago, may lack their row yet
+WITH stored AS MATERIALIZED (
+    SELECT s.path, regexp_match(s.path, '^[0-9]+/([0-9]{1,18})-([0-9]{1,9})[-.]') AS part
+    FROM unnest(CAST(:paths AS text[])) AS s (path)
+)
+SELECT CAST(s.part[1] AS bigint) AS job, s.path || ' has a file and no row' AS detail
+FROM stored s
+WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.path = s.path)
+    AND NOT EXISTS (
+        SELECT 1 FROM attempts t
+        WHERE t.job = CAST(s.part[1] AS bigint) AND t.attempt = CAST(s.part[2] AS integer)
+            AND (t.ended_at IS NULL
+                 OR t.ended_at > clock_timestamp() - make_interval(secs => :two_leases))
+    );

@@ -1,0 +1,13 @@
+"""The ledger: every move a job can make, each method named as its query."""
+
+from __future__ import annotations
+
+from mangen.ledger import claiming, owning, passing, wanting
+
+
+class Ledger(wanting.Wanting, passing.Passing, claiming.Claiming, owning.Owning):
+    """The scheduler's ledger in one Postgres database.
+
+    Methods that take `conn` work within that transaction; the others open their own. No
+    transaction may stay open across engine work: the server ends one that idles for 10 s.
+    """

@@ -1,0 +1,132 @@
+"""Owners: child processes whose heartbeat is the lease of all their jobs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import sqlalchemy as sa
+
+from mangen.ledger import door, jobs, settling, states
+
+Reason: TypeAlias = Literal["child_lost", "lease", "shutdown"]
+
+_ERRORS = {
+    "child_lost": "its process died while it ran",
+    "lease": "its worker went silent while it ran",
+    "shutdown": "its worker was shut down while it ran",
+}
+
+
+class Owning(settling.Settling):
+    """The ledger's door for the reporter and the pass."""
+
+    def beat(self, owners: Sequence[jobs.Owner | str], report: Mapping[str, Any]) -> jobs.Beat:
+        """Count the heartbeat of a worker's owners and keep its report (JSON).
+
+        An owner that was not registered yet is passed over; a released one beats no more and is
+        named in the answer.
+        """
+        names = sorted({str(owner) for owner in owners})
+        with self.transaction() as conn:
+            released = door.run(
+                conn, "beat", owners=names, report=json.dumps(dict(report), ensure_ascii=False)
+            ).scalars()
+            gone = sorted(released)
+            stop = [
+                jobs.Fence(job=row.id, attempt=row.attempt, owner=row.owner)
+                for row in door.run(conn, "stopping_jobs", owners=names)
+            ]
+        return jobs.Beat(stop=stop, released=gone)
+
+    def living_owners(self, conn: sa.Connection) -> Sequence[jobs.Living]:
+        """Owners that were not released, by name."""
+        return [
+            jobs.Living(
+                owner=jobs.Owner(
+                    worker=row["worker"],
+                    slot=row["slot"],
+                    generation=row["generation"],
+                    device=row["device"],
+                    queues=tuple(row["queues"]),
+                ),
+                beat=row["beat"],
+                report=row["report"],
+                silent_s=row["silent_s"],
+            )
+            for row in door.rows(conn, "living_owners")
+        ]
+
+    def release(
+        self,
+        owner: jobs.Owner | str,
+        alone: Collection[int] | None = None,
+        reason: Reason = "child_lost",
+        conn: sa.Connection | None = None,
+    ) -> Mapping[int, states.State]:
+        """Take an owner's jobs from it, for good; answers where each of them stands now.
+
+        child_lost: those in `alone` failures + 1, the others uncharged and marked to run alone.
+        lease: losses + 1, and failures + 1 from the third loss on. shutdown: uncharged. A job
+        that was asked to stop is cancelled. The owner can claim and beat no more. Idempotent.
+        """
+        if conn is None:
+            with self.transaction() as own:
+                return self.release(owner, alone, reason, own)
+        return self.release_owner(conn, owner, alone, reason)
+
+    def release_owner(
+        self,
+        conn: sa.Connection,
+        owner: jobs.Owner | str,
+        alone: Collection[int] | None = None,
+        reason: Reason = "child_lost",
+    ) -> Mapping[int, states.State]:
+        """`release` within a transaction of the caller's."""
+        name = str(owner)
+        # two statements: the second sees every claim that came before the lock
+        door.run(conn, "lock_owner", owner=name)
+        door.run(conn, "close_owner", owner=name, reason=reason)
+        found = door.run(
+            conn,
+            "release_owner",
+            owner=name,
+            alone=sorted(alone or ()),
+            reason=reason,
+            error=_ERRORS[reason],
+            backoff_s=self.backoff_s,
+        )
+        return {row.id: states.State(row.state) for row in found}
+
+    def observe(self, rows: Sequence[jobs.Observation | Mapping[str, Any]]) -> None:
+        """Keep what was seen on devices; estimates are learned from it.
+
+        A mapping is an Observation's fields; what it holds beside them goes into `meta`.
+        """
+        if not rows:
+            return
+        values = [
+            {"no": no, **dataclasses.asdict(_observation(seen))} for no, seen in enumerate(rows)
+        ]
+        with self.statement() as conn:
+            door.run(conn, "observe", observed=json.dumps(values, ensure_ascii=False))
+
+    def observations(self, limit: int = 10_000) -> Sequence[jobs.Observation]:
+        """The latest observations, oldest first."""
+        with self.statement() as conn:
+            return [jobs.Observation(**row) for row in door.rows(conn, "observations", limit=limit)]
+
+
+_FIELDS = {field.name for field in dataclasses.fields(jobs.Observation)}
+
+
+def _observation(seen: jobs.Observation | Mapping[str, Any]) -> jobs.Observation:
+    if isinstance(seen, jobs.Observation):
+        return seen
+    known = {name: value for name, value in seen.items() if name in _FIELDS and value is not None}
+    rest = {name: value for name, value in seen.items() if name not in _FIELDS}
+    return jobs.Observation(
+        **{"kind": "session", **known, "meta": {**known.get("meta", {}), **rest}}
+    )

@@ -1,0 +1,109 @@
+"""The pass's moves: what is ready, what is published, what rang in vain.
+
+Every method takes the pass's own connection, which holds the leader's lock. Work on one project
+in one transaction: lock_project, clear_dirty, skip_jobs, find_ready, ready_jobs, in this order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from mangen.ledger import door, jobs
+
+BY = "pass"
+_FIELDS = [field.name for field in dataclasses.fields(jobs.Job)]
+
+
+class Passing(door.Door):
+    """The ledger's door for the pass."""
+
+    def dirty_projects(self, conn: sa.Connection) -> Sequence[int]:
+        """Projects of which something settled or was inserted since the pass looked."""
+        return list(door.run(conn, "dirty_projects").scalars())
+
+    def clear_dirty(self, conn: sa.Connection, project: int) -> None:
+        """Forget what is visible now; call it before looking, in the same transaction."""
+        door.run(conn, "clear_dirty", project=project)
+
+    def open_projects(self, conn: sa.Connection) -> Sequence[int]:
+        """Open projects in which some job is blocked."""
+        return list(door.run(conn, "open_projects").scalars())
+
+    def skip_jobs(self, conn: sa.Connection, project: int, *, by: str = BY) -> Sequence[int]:
+        """Skip what hard-needs a failed, skipped or cancelled job, until nothing changes.
+
+        Answers the ids that were skipped.
+        """
+        skipped: list[int] = []
+        while found := list(door.run(conn, "skip_jobs", project=project, by=by).scalars()):
+            skipped += found
+        return skipped
+
+    def find_ready(self, conn: sa.Connection, project: int) -> Sequence[jobs.Candidate]:
+        """Blocked jobs whose hard needs are done and soft needs settled."""
+        return [jobs.Candidate(**row) for row in door.rows(conn, "find_ready", project=project)]
+
+    def now_hours(self, conn: sa.Connection) -> float:
+        """Hours since the epoch by the database's clock: a rank's age is counted from it."""
+        return float(door.run(conn, "now_hours").scalar_one())
+
+    def ready_jobs(
+        self, conn: sa.Connection, ranks: Mapping[int, float], *, by: str = BY
+    ) -> Sequence[int]:
+        """Blocked to ready, each with its rank; answers the ids that still could."""
+        found = door.run(
+            conn, "ready_jobs", ids=list(ranks), ranks=[float(r) for r in ranks.values()], by=by
+        )
+        return list(found.scalars())
+
+    def find_publishable(
+        self, conn: sa.Connection, queue: str, limit: int | None
+    ) -> Sequence[jobs.Job]:
+        """The best ready jobs of a queue, in rank order; neither paused nor before their time.
+
+        `limit` None: all of them.
+        """
+        return [
+            job_of(row) for row in door.rows(conn, "find_publishable", queue=queue, limit=limit)
+        ]
+
+    def publish_jobs(
+        self, conn: sa.Connection, ids: Sequence[int], *, by: str = BY
+    ) -> Sequence[jobs.Job]:
+        """Ready to published, in rank order, bell counted. Commit first, then send."""
+        return [job_of(row) for row in door.rows(conn, "publish_jobs", ids=list(ids), by=by)]
+
+    def unpublish_jobs(
+        self,
+        conn: sa.Connection,
+        older_than_s: float,
+        held: Sequence[int],
+        queues: Sequence[str],
+        *,
+        by: str = BY,
+    ) -> int:
+        """Lost bells back to ready: published for so long in these queues, held by no window."""
+        found = door.run(
+            conn,
+            "unpublish_jobs",
+            older_than_s=float(older_than_s),
+            held=list(held),
+            queues=list(queues),
+            by=by,
+        )
+        return int(found.scalar_one())
+
+    def published_count(self, conn: sa.Connection) -> Mapping[str, int]:
+        """Queue -> published jobs that nobody has claimed; queues without any are left out."""
+        return {row.queue: row.published for row in door.run(conn, "published_count")}
+
+
+def job_of(row: Mapping[str, Any]) -> jobs.Job:
+    """A row of jobs, joined with its params, as a value."""
+    names = {**row, "klass": row["class"], "params": row["params"] or {}}
+    names["peaks"] = tuple(row["peaks"])
+    return jobs.Job(**{name: names[name] for name in _FIELDS})

@@ -1,0 +1,84 @@
+"""Where projects stand: counts, progress, failures, and what waits with its reason."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from mangen.ledger import projects, queries
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Overview:
+    """One project. Superseded jobs count nowhere."""
+
+    id: int
+    title: str
+    paused: bool
+    progress: float  #: 0..1 of the estimated seconds; settled jobs count whole
+    counts: Mapping[str, Mapping[str, int]]  #: stage -> state -> jobs
+    #: {job, stage, subject, kind, error, attempt, at}
+    failures: Sequence[Mapping[str, Any]]
+    #: {job, stage, subject, kind, error, until}: store or memory full, or a backoff
+    waiting: Sequence[Mapping[str, Any]]
+    assembling: Mapping[int, str]  #: episode -> state of its closing job
+
+
+def overview(
+    conn: sa.Connection, ids: Sequence[int] | None, *, closing: str = "assemble"
+) -> Sequence[Overview]:
+    """The projects of these ids (None: all), in order of id: two queries, however many.
+
+    `closing` names the stage that ends an episode. Raises UnknownProject.
+    """
+    values = {"ids": None if ids is None else list(ids), "closing": closing}
+    found: dict[int, list[Any]] = {}
+    for row in conn.execute(queries.REPORTS["project_counts"], values):
+        found.setdefault(row.id, []).append(row)
+    for project in ids or ():
+        if project not in found:
+            raise projects.unknown(project)
+    details: dict[int, list[Any]] = {}
+    for row in conn.execute(queries.REPORTS["project_details"], values):
+        details.setdefault(row.project, []).append(row)
+    return [_overview(rows, details.get(project, [])) for project, rows in found.items()]
+
+
+def _overview(rows: Sequence[Any], details: Sequence[Any]) -> Overview:
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if row.stage is not None:
+            counts.setdefault(row.stage, {})[row.state] = row.jobs
+    weight = sum(row.weight or 0.0 for row in rows)
+    done = sum(row.done or 0.0 for row in rows)
+    return Overview(
+        id=rows[0].id,
+        title=rows[0].title,
+        paused=rows[0].paused,
+        progress=min(1.0, done / weight) if weight > 0 else 0.0,
+        counts=counts,
+        failures=[
+            {**_trouble(row), "attempt": row.attempt, "at": row.at.isoformat()}
+            for row in details
+            if row.what == "failure"
+        ],
+        waiting=[
+            {**_trouble(row), "until": row.at.isoformat() if row.at else None}
+            for row in details
+            if row.what == "waiting"
+        ],
+        assembling={row.episode: row.state for row in details if row.what == "closing"},
+    )
+
+
+def _trouble(row: Any) -> dict[str, Any]:
+    return {
+        "job": row.id,
+        "stage": row.stage,
+        "subject": row.subject,
+        "kind": row.error_kind,
+        "error": row.error,
+    }

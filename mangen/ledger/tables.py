@@ -1,0 +1,304 @@
+"""The scheduling tables. `mangen.comic.tables` adds the content to the same metadata.
+
+Predicates of partial indexes are literals, so that the planner matches them with the literals of
+queries.sql. The hot tables leave room in their pages for in-page updates and are vacuumed early.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from mangen.ledger import states
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "%(table_name)s_%(column_0_N_name)s",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "ck": "%(table_name)s_%(constraint_name)s",
+        "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+        "pk": "%(table_name)s_pkey",
+    }
+)
+
+_HOT = {"fillfactor": 70, "autovacuum_vacuum_scale_factor": 0.01}
+_QUEUE = {"autovacuum_vacuum_scale_factor": 0.0, "autovacuum_vacuum_threshold": 500}
+_NOW = sa.text("clock_timestamp()")
+_EMPTY = sa.text("'{}'")
+_SETTLED = ", ".join(f"'{state}'" for state in states.State if state in states.SETTLED)
+_STATES = ", ".join(f"'{state}'" for state in states.State)
+
+
+def _id() -> sa.Column[int]:
+    return sa.Column("id", sa.BigInteger, sa.Identity(always=False), primary_key=True)
+
+
+def _project(**options: Any) -> sa.Column[int]:
+    return sa.Column(
+        "project", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, **options
+    )
+
+
+def _job(**options: Any) -> sa.Column[int]:
+    return sa.Column("job", sa.ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, **options)
+
+
+def _time(name: str, *, now: bool = False) -> sa.Column[Any]:
+    if now:
+        return sa.Column(name, sa.DateTime(timezone=True), nullable=False, server_default=_NOW)
+    return sa.Column(name, sa.DateTime(timezone=True))
+
+
+def _text(name: str, default: str | None = None) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=False, server_default=default)
+
+
+def _number(name: str, kind: Any, default: str) -> sa.Column[Any]:
+    return sa.Column(name, kind, nullable=False, server_default=default)
+
+
+def _flag(name: str) -> sa.Column[bool]:
+    return sa.Column(name, sa.Boolean, nullable=False, server_default=sa.text("false"))
+
+
+def _json(name: str) -> sa.Column[Any]:
+    return sa.Column(name, pg.JSONB, nullable=False, server_default=_EMPTY)
+
+
+projects = sa.Table(
+    "projects",
+    metadata,
+    _id(),
+    _text("title"),
+    _text("state", "open"),  # closed: kept, never looked at again
+    sa.Column("class", sa.SmallInteger, nullable=False, server_default="1"),
+    _number("weight", sa.Float, "1"),
+    _flag("paused"),
+    sa.Column("budget", sa.Float),  # device seconds; null: no limit
+    _json("settings"),  # snapshot of what affects the products
+    sa.Column("episodes_wanted", pg.ARRAY(sa.Integer)),  # null: all of them
+    _time("created_at", now=True),
+    sa.CheckConstraint("state IN ('open', 'closed')", name="state"),
+    sa.CheckConstraint("class BETWEEN 0 AND 2", name="class"),
+    sa.CheckConstraint("weight > 0", name="weight"),
+)
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    _id(),
+    _project(),
+    sa.Column("episode", sa.Integer),
+    _text("stage"),
+    _text("subject"),  # c/NAME, eN/sN, eN/sN/lN, eN, clip/ID
+    _text("key"),  # content: own inputs, upstream keys, seed, take
+    _text("queue"),
+    sa.Column("class", sa.SmallInteger, nullable=False, server_default="1"),
+    _number("rank", sa.Float, "0"),  # stored when the job becomes ready; the largest first
+    _text("model", ""),
+    _text("bucket", ""),
+    _number("cap", sa.Integer, "1"),
+    _text("state", "blocked"),
+    _number("attempt", sa.Integer, "0"),  # the fence, unbounded
+    _number("failures", sa.SmallInteger, "0"),  # by its own fault
+    _number("losses", sa.Integer, "0"),  # owners lost under it
+    _flag("solo"),  # to run alone: a child died under its batch
+    _flag("stop"),  # asked of a running job, honoured between steps
+    _flag("superseded"),  # no longer wanted: another key took its place
+    _number("bell", sa.Integer, "0"),  # publications
+    sa.Column("owner", sa.Text),
+    _time("not_before"),
+    sa.Column("exclude", pg.ARRAY(sa.Text), nullable=False, server_default=_EMPTY),
+    _number("progress", sa.Float, "0"),
+    _number("seconds_est", sa.Float, "1"),
+    sa.Column("peaks", pg.ARRAY(sa.BigInteger), nullable=False, server_default="{0}"),
+    _number("format", sa.SmallInteger, "1"),  # of the payload; workers claim what they know
+    sa.Column("error_kind", sa.Text),
+    sa.Column("error", sa.Text),
+    _time("blocked_at", now=True),
+    _time("ready_at"),
+    _time("published_at"),
+    _time("running_at"),
+    _time("settled_at"),
+    sa.UniqueConstraint("project", "stage", "subject", "key"),
+    sa.CheckConstraint(f"state IN ({_STATES})", name="state"),
+    sa.CheckConstraint("class BETWEEN 0 AND 2", name="class"),
+    sa.CheckConstraint("failures BETWEEN 0 AND 3", name="failures"),
+    sa.CheckConstraint("progress BETWEEN 0 AND 1", name="progress"),
+    sa.CheckConstraint("cap >= 1 AND cardinality(peaks) >= 1", name="batch"),
+    sa.CheckConstraint(
+        "error_kind IN ('permanent', 'transient', 'resource', 'lost')", name="error_kind"
+    ),
+    sa.CheckConstraint("(state = 'running') = (owner IS NOT NULL)", name="owner"),
+    sa.CheckConstraint("NOT stop OR state = 'running'", name="stop"),
+    sa.CheckConstraint(
+        "state NOT IN ('blocked', 'skipped') OR ready_at IS NULL", name="never_ready"
+    ),
+    sa.CheckConstraint(
+        "state NOT IN ('ready', 'published', 'running', 'done') OR ready_at IS NOT NULL",
+        name="ready_at",
+    ),
+    sa.CheckConstraint(
+        "state NOT IN ('blocked', 'ready', 'skipped') OR published_at IS NULL",
+        name="not_published",
+    ),
+    sa.CheckConstraint("state <> 'published' OR published_at IS NOT NULL", name="published_at"),
+    sa.CheckConstraint(
+        "state NOT IN ('running', 'done') OR (running_at IS NOT NULL AND attempt > 0)",
+        name="running_at",
+    ),
+    sa.CheckConstraint(
+        "state NOT IN ('blocked', 'ready', 'published', 'skipped') OR running_at IS NULL",
+        name="not_running",
+    ),
+    sa.CheckConstraint(f"(state IN ({_SETTLED})) = (settled_at IS NOT NULL)", name="settled_at"),
+    sa.Index(
+        "jobs_current", "project", "stage", "subject",
+        unique=True, postgresql_where=sa.text("NOT superseded"),
+    ),
+    sa.Index(
+        "jobs_blocked", "project", "id", postgresql_where=sa.text("state = 'blocked'")
+    ),
+    sa.Index(
+        "jobs_ready", "queue", "class", sa.text("rank DESC"), "id",
+        postgresql_where=sa.text("state = 'ready'"),
+    ),
+    sa.Index(
+        "jobs_published", "queue", "published_at", postgresql_where=sa.text("state = 'published'")
+    ),
+    sa.Index("jobs_running", "owner", "id", postgresql_where=sa.text("state = 'running'")),
+    sa.Index(
+        "jobs_failed", "project", "id", postgresql_where=sa.text("state = 'failed'")
+    ),
+    postgresql_with=_HOT,
+)  # fmt: skip
+
+job_params = sa.Table(
+    "job_params",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("params", pg.JSONB, nullable=False),
+)
+
+job_dependencies = sa.Table(
+    "job_dependencies",
+    metadata,
+    _job(primary_key=True),
+    sa.Column(
+        "needs",
+        sa.ForeignKey("jobs.id", ondelete="CASCADE"),
+        primary_key=True,
+        index=True,
+        nullable=False,
+    ),
+    _text("kind"),
+    sa.CheckConstraint("kind IN ('hard', 'soft')", name="kind"),
+    sa.CheckConstraint("job <> needs", name="not_itself"),
+)
+
+attempts = sa.Table(
+    "attempts",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("attempt", sa.Integer, primary_key=True, autoincrement=False),
+    _text("owner"),
+    _text("device"),
+    sa.Column("session", sa.Text),
+    _number("members", sa.Integer, "1"),
+    _time("started_at", now=True),
+    _time("ended_at"),
+    sa.Column("outcome", sa.Text),
+    sa.Column("peak", sa.BigInteger),  # bytes
+    sa.Column("error", sa.Text),
+    _json("meta"),  # seed, model version, cache hits: what traces a product
+    sa.CheckConstraint(
+        "outcome IN ('done', 'cancelled', 'permanent', 'transient', 'resource', 'lost')",
+        name="outcome",
+    ),
+    sa.CheckConstraint("(outcome IS NULL) = (ended_at IS NULL)", name="ended"),
+    postgresql_with=_HOT,
+)
+
+# Append-only; no foreign key: every transition writes here, and a job is never deleted alone.
+events = sa.Table(
+    "events",
+    metadata,
+    _id(),
+    sa.Column("job", sa.BigInteger, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("from", sa.Text),
+    _text("to"),
+    _text("query"),
+    sa.Column("owner", sa.Text),
+    _time("at", now=True),
+    sa.Index("events_job", "job", "id"),
+)
+
+artifacts = sa.Table(
+    "artifacts",
+    metadata,
+    _id(),
+    _job(),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    _text("kind"),
+    sa.Column("path", sa.Text, nullable=False, unique=True),  # below the store's root
+    _text("sha256"),
+    _json("meta"),
+    _time("at", now=True),
+    sa.ForeignKeyConstraint(["job", "attempt"], ["attempts.job", "attempts.attempt"]),
+    sa.Index("artifacts_job", "job", "kind"),
+)
+
+owners = sa.Table(
+    "owners",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),  # worker/slot/generation
+    _text("worker"),
+    sa.Column("slot", sa.Integer, nullable=False),
+    sa.Column("generation", sa.Integer, nullable=False),
+    _text("device"),  # the device's class: jobs.exclude names these
+    sa.Column("queues", pg.ARRAY(sa.Text), nullable=False, server_default=_EMPTY),
+    _number("beat", sa.BigInteger, "0"),  # a counter: two equal looks a lease apart mean lost
+    _time("beat_at", now=True),
+    _json("report"),
+    _time("registered_at", now=True),
+    _time("released_at"),
+    sa.Column("release_reason", sa.Text),
+    sa.UniqueConstraint("worker", "slot", "generation"),
+    sa.CheckConstraint(
+        "release_reason IN ('child_lost', 'lease', 'shutdown')", name="release_reason"
+    ),
+    sa.CheckConstraint("(released_at IS NULL) = (release_reason IS NULL)", name="released"),
+    sa.Index("owners_living", "worker", postgresql_where=sa.text("released_at IS NULL")),
+    postgresql_with=_HOT,
+)
+
+observations = sa.Table(
+    "observations",
+    metadata,
+    _id(),
+    _time("at", now=True),
+    _text("kind"),  # session, load, restart, ...
+    _text("model", ""),
+    _text("stage", ""),
+    _text("bucket", ""),
+    _text("device", ""),
+    _number("members", sa.Integer, "1"),
+    sa.Column("seconds", sa.Float),
+    sa.Column("peak", sa.BigInteger),  # bytes over the weights
+    _json("meta"),
+    sa.Index("observations_recent", "model", "stage", "bucket", "id"),
+)
+
+# Insert-only, so that finishing never waits for the pass; the pass deletes.
+dirty = sa.Table(
+    "dirty",
+    metadata,
+    _id(),
+    _project(),
+    _time("at", now=True),
+    sa.Index("dirty_project", "project"),
+    postgresql_with=_QUEUE,
+)

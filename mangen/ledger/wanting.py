@@ -1,0 +1,162 @@
+"""What ought to exist: insert what is missing, supersede what is replaced, reuse what is done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import sqlalchemy as sa
+
+from mangen import errors
+from mangen.ledger import control, door, jobs, projects
+
+#: version of the payloads this code writes; workers claim what they understand
+FORMAT = 1
+
+Subject: TypeAlias = tuple[str, str]  #: (stage, subject)
+
+
+class Wanting(projects.Projects, control.Control):
+    """The ledger's door for whoever plans."""
+
+    def insert_jobs(
+        self, conn: sa.Connection, project: int, wanted: Sequence[jobs.Wanted], *, by: str
+    ) -> Sequence[int]:
+        """Make the wanted jobs exist; answers the ids that were inserted or revived.
+
+        Idempotent. A subject's current row with another key is superseded. A wanted row that was
+        cancelled or superseded goes back to blocked (a done one is simply current again). Needs
+        are found among the wanted and the project's current jobs; one that is in neither raises
+        LedgerError, an unknown project UnknownProject.
+        """
+        subjects = _subjects(wanted)
+        touched = _Plan(door.rows(conn, "standing_jobs", project=project, **subjects), wanted)
+        if touched.moves:  # job rows before the project's: see queries.sql
+            door.run(conn, "lock_jobs", ids=touched.moves)
+        self.lock_project(conn, project)
+        plan = _Plan(door.rows(conn, "standing_jobs", project=project, **subjects), wanted)
+        if plan.replaced:
+            self.supersede_jobs(conn, plan.replaced, by=by)
+        revived = self.revive_jobs(conn, plan.revived, by=by, wanted=True) if plan.revived else []
+        if plan.kept:
+            door.run(conn, "keep_jobs", ids=plan.kept)
+        made: list[int] = []
+        if plan.missing:
+            values = json.dumps(plan.missing, ensure_ascii=False)
+            for row in door.run(
+                conn, "insert_jobs", project=project, wanted=values, format=FORMAT, by=by
+            ):
+                made.append(row.id)
+                plan.ids[row.stage, row.subject] = row.id
+        waiting = {*made, *revived, *plan.blocked}
+        self._replace_dependencies(conn, project, plan.ids, wanted, waiting)
+        door.run(conn, "insert_dirty", project=project)
+        return sorted({*made, *revived})
+
+    def _replace_dependencies(
+        self,
+        conn: sa.Connection,
+        project: int,
+        ids: Mapping[Subject, int],
+        wanted: Sequence[jobs.Wanted],
+        waiting: set[int],
+    ) -> None:
+        found = dict(ids)
+        asked = {(n.stage, n.subject) for w in wanted for n in w.needs} - found.keys()
+        if asked:
+            pairs = sorted(asked)
+            for row in door.run(
+                conn,
+                "standing_jobs",
+                project=project,
+                stages=[stage for stage, _ in pairs],
+                subjects=[subject for _, subject in pairs],
+            ):
+                if not row.superseded:
+                    found[row.stage, row.subject] = row.id
+        edges: dict[tuple[int, int], str] = {}
+        for want in wanted:
+            job = ids[want.stage, want.subject]
+            for need in want.needs if job in waiting else ():
+                if (need.stage, need.subject) not in found:
+                    raise errors.LedgerError(
+                        f"project {project}: {want.stage} {want.subject} needs {need.stage} "
+                        f"{need.subject}, which is neither wanted nor there"
+                    )
+                edge = job, found[need.stage, need.subject]
+                edges[edge] = "hard" if "hard" in (need.kind, edges.get(edge)) else "soft"
+        own = {ids[want.stage, want.subject] for want in wanted}
+        door.run(
+            conn,
+            "replace_dependencies",
+            job=[job for job, _ in edges],
+            needs=[needs for _, needs in edges],
+            kind=list(edges.values()),
+            standing=sorted(waiting & own),
+        )
+
+
+class _Plan:
+    """What stands beside what is wanted, sorted by what has to happen to it."""
+
+    def __init__(
+        self, standing: Sequence[Mapping[str, Any]], wanted: Sequence[jobs.Wanted]
+    ) -> None:
+        keys = {(want.stage, want.subject): want.key for want in wanted}
+        self.ids: dict[Subject, int] = {}
+        self.replaced: list[int] = []
+        self.revived: list[int] = []
+        self.kept: list[int] = []
+        self.blocked: list[int] = []
+        for row in standing:
+            subject = row["stage"], row["subject"]
+            if row["key"] != keys[subject]:
+                if not row["superseded"]:
+                    self.replaced.append(row["id"])
+                continue
+            self.ids[subject] = row["id"]
+            if row["state"] == "cancelled" or (
+                row["superseded"] and row["state"] in ("failed", "skipped")
+            ):
+                self.revived.append(row["id"])
+            elif row["superseded"] or row["stop"]:
+                self.kept.append(row["id"])
+            elif row["state"] == "blocked":
+                self.blocked.append(row["id"])
+        self.moves = sorted((*self.replaced, *self.revived, *self.kept))
+        self.missing = [
+            _row(no, want)
+            for no, want in enumerate(wanted)
+            if (want.stage, want.subject) not in self.ids
+        ]
+
+
+def _subjects(wanted: Sequence[jobs.Wanted]) -> dict[str, list[str]]:
+    seen: set[Subject] = set()
+    for want in wanted:
+        if (want.stage, want.subject) in seen:
+            raise errors.LedgerError(f"{want.stage} {want.subject} is wanted twice")
+        seen.add((want.stage, want.subject))
+    return {
+        "stages": [want.stage for want in wanted],
+        "subjects": [want.subject for want in wanted],
+    }
+
+
+def _row(no: int, want: jobs.Wanted) -> dict[str, Any]:
+    return {
+        "no": no,
+        "stage": want.stage,
+        "subject": want.subject,
+        "key": want.key,
+        "queue": want.queue,
+        "class": want.klass,
+        "bucket": want.bucket,
+        "model": want.model,
+        "cap": want.cap,
+        "episode": want.episode,
+        "seconds_est": want.seconds_est,
+        "peaks": list(want.peaks),
+        "params": dict(want.params),
+    }
