@@ -11,10 +11,10 @@ from typing import Any
 
 from mangen import app as celery_app
 from mangen import errors, services, settings, stack, storage
-from mangen.comic import content, export, graph, look, progress, submit, text
+from mangen.comic import export, graph, look, progress, submit, text
 from mangen.comic.stages import kit
 from mangen.dispatch import canvas, drain, leader, rank
-from mangen.ledger import invariants, ledger
+from mangen.ledger import invariants, ledger, projects
 
 _SUFFIXES = (".txt", ".md")
 _POLL_S = 0.5
@@ -86,7 +86,7 @@ def submit_novel(project_id: int, *, episodes: str | None = None) -> dict[str, A
     return {"project": done.project, "new_jobs": done.new_jobs, "already": done.already}
 
 
-def _look_of(chosen: settings.Settings, project: content.Project) -> graph.Look:
+def _look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look:
     scratch = chosen.root / "scratch"
     return look.of(
         project.settings,
@@ -141,7 +141,8 @@ def wait(
 def export_project(project_id: int, out: pathlib.Path) -> list[dict[str, Any]]:
     """Copy a project's finished videos, named by their titles, into a folder."""
     with _open() as (chosen, book), book.transaction() as conn:
-        return export.export(conn, project_id, storage.Store(chosen.artifact_root), out)
+        title = book.project(project_id, conn).title
+        return export.export(conn, project_id, title, storage.Store(chosen.artifact_root), out)
 
 
 def drain_once() -> dict[str, Any]:

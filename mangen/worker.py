@@ -79,7 +79,7 @@ class WorkerListener:
 
     def __init__(self, control: events.Control, chosen: settings.Settings) -> None:
         url = services.read(chosen).database_url
-        book = ledger.Ledger(url, application="mangen-beat", pool_size=1)
+        book = ledger.Ledger(url, application="mangen-beat", pool_size=2)
         turn = drain.Pass(
             book,
             functools.partial(canvas.send, celery_app.build()),
@@ -95,11 +95,7 @@ class WorkerListener:
             turn,
             lease_s=chosen.lease_s,
             pass_s=chosen.pass_s,
-            housekeep=lambda: housekeeping.sweep(
-                ledger.Ledger(url, application="mangen-sweep", pool_size=1),
-                store,
-                lease_s=chosen.lease_s,
-            ),
+            housekeep=functools.partial(housekeeping.sweep, book, store, lease_s=chosen.lease_s),
         )
         self._started = threading.Event()
 
@@ -129,17 +125,20 @@ class WorkerListener:
         self._reporter.child_lost(owner, held if alone else set(), "child_lost")
 
 
-def _observation(event: events.Finished) -> Mapping[str, Any]:
+def _observation(event: events.Finished) -> jobs.Observation:
     data = event.data or {}
-    return {
-        "job": data.get("job"),
-        "attempt": data.get("attempt"),
-        "stage": data.get("stage", ""),
-        "bucket": data.get("bucket", ""),
-        "model": data.get("model", ""),
-        "owner": event.owner,
-        "status": str(event.status),
-        "seconds": event.seconds,
-        "peak": event.peak,
-        "members": event.members,
-    }
+    return jobs.Observation(
+        kind="work",
+        model=data.get("model", ""),
+        stage=data.get("stage", ""),
+        bucket=data.get("bucket", ""),
+        members=event.members,
+        seconds=event.seconds,
+        peak=event.peak,
+        meta={
+            "job": data.get("job"),
+            "attempt": data.get("attempt"),
+            "owner": event.owner,
+            "status": str(event.status),
+        },
+    )

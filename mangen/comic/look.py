@@ -8,6 +8,7 @@ from typing import Any
 from mangen import settings
 from mangen.comic import graph
 from mangen.engines import protocol
+from mangen.engines.voice import cache
 
 #: raised when the planner's rules change what they make of the same text
 PLANNER_VERSION = "1"
@@ -27,7 +28,7 @@ def snapshot(chosen: settings.Settings, *, width: int | None, height: int | None
 def of(
     kept: Mapping[str, Any],
     image: protocol.Engine,
-    voice: protocol.VoiceEngine,
+    voice: cache.Engine,
     *,
     urgent: bool = False,
 ) -> graph.Look:
@@ -38,5 +39,6 @@ def of(
         height=kept["height"],
         image_engine=image.name,
         voice_engine=voice.name,
+        voice_version=voice.version,
         urgent=urgent,
     )

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from mangen import errors, settings, storage
 from mangen.comic import content, graph, look, model, text
-from mangen.ledger import jobs, ledger
+from mangen.ledger import jobs, ledger, projects
 
 STAGE, SUBJECT = "storyboard", "project"
 _BYTES_PER_CHARACTER = 400  #: what planning holds for one character of text, measured
@@ -55,15 +55,15 @@ def submit(
     *,
     episodes: Sequence[int] | None,
     store: storage.Store,
-    look_of: Callable[[content.Project], graph.Look],
+    look_of: Callable[[projects.Project], graph.Look],
 ) -> Submitted:
     """Ask for a project's episodes (None: all). Asking again adds what is missing, no more."""
     with book.transaction() as conn:
-        content.lock_wanted(conn, number)
-        project = content.project(conn, number)
+        book.lock_project(conn, number)
+        project = book.project(number, conn)
         first = not _storyboards(conn, number)
         wanted = _widen(project.episodes_wanted, episodes, first=first)
-        content.set_wanted(conn, number, wanted)
+        book.want_episodes(conn, number, wanted)
         board = _board(conn, number, store)
         new = list(book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit"))
         if board is not None:
@@ -135,7 +135,7 @@ def _board(conn: sa.Connection, number: int, store: storage.Store) -> model.Stor
     return model.Storyboard.from_json(json.loads(store.locate(path).read_text("utf-8")))
 
 
-def _storyboard_job(conn: sa.Connection, project: content.Project) -> jobs.Wanted:
+def _storyboard_job(conn: sa.Connection, project: projects.Project) -> jobs.Wanted:
     source = content.source(conn, project.id)
     size = len(source.text)
     return jobs.Wanted(

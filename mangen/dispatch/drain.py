@@ -11,7 +11,7 @@ import dataclasses
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import sqlalchemy as sa
 
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 QUEUES = ("gpu.high", "cpu", "gpu.mid", "gpu.low")
 _EVERY_PROJECT_S = 60.0
+_GATING_BOUND = 1_000  #: gating jobs one pass publishes, whatever the windows hold
 
 
 class Send(Protocol):
@@ -83,7 +84,7 @@ class Pass:
             published=published,
         )
 
-    def _living(self, conn: sa.Connection) -> Sequence[Any]:
+    def _living(self, conn: sa.Connection) -> Sequence[jobs.Living]:
         with conn.begin():
             return self._book.living_owners(conn)
 
@@ -96,17 +97,18 @@ class Pass:
         looks = {}
         lost = []
         for owner in owners:
-            look = self._looks.get(owner.owner)
+            name = str(owner.owner)
+            look = self._looks.get(name)
             if look is None or look.beat != owner.beat:
                 look = _Look(owner.beat, now)
             elif now - look.since >= self._lease_s:
-                lost.append(owner.owner)
-            looks[owner.owner] = look
+                lost.append(name)
+            looks[name] = look
         self._looks = looks
         for name in lost:
             log.warning("owner %s gave no heartbeat for %.0f s: released", name, self._lease_s)
             with conn.begin():
-                self._book.release_owner(conn, name, reason="lease")
+                self._book.release(name, reason="lease", conn=conn)
             del self._looks[name]
         return len(lost)
 
@@ -120,8 +122,9 @@ class Pass:
         skipped = ready = 0
         for project in sorted(projects):
             with conn.begin():
+                self._book.lock_project(conn, project)
                 self._book.clear_dirty(conn, project)
-                skipped += self._book.skip_jobs(conn, project)
+                skipped += len(self._book.skip_jobs(conn, project))
                 hours = self._book.now_hours(conn)
                 ranks = {
                     one.id: rank.rank(
@@ -133,19 +136,17 @@ class Pass:
                     )
                     for one in self._book.find_ready(conn, project)
                 }
-                ready += self._book.ready_jobs(conn, ranks)
+                ready += len(self._book.ready_jobs(conn, ranks))
         return skipped, ready
 
-    def _unpublish(self, conn: sa.Connection, living: Sequence[Any]) -> int:
+    def _unpublish(self, conn: sa.Connection, living: Sequence[jobs.Living]) -> int:
         """Take back bells that no live worker holds though one of that queue had room since."""
-        held = {
-            entry["job"] for owner in living for entry in (owner.report or {}).get("window", ())
-        }
+        held = {entry["job"] for owner in living for entry in owner.report.get("window", ())}
         queues = {
             queue
             for owner in living
-            if (owner.report or {}).get("room", 0) > 0
-            for queue in owner.queues
+            if owner.report.get("room", 0) > 0
+            for queue in owner.owner.queues
         }
         if not queues:
             return 0
@@ -154,14 +155,14 @@ class Pass:
                 conn, self._lost_bell_s, sorted(held), [q for q in QUEUES if q in queues]
             )
 
-    def _publish(self, conn: sa.Connection, living: Sequence[Any]) -> int:
+    def _publish(self, conn: sa.Connection, living: Sequence[jobs.Living]) -> int:
         with conn.begin():
             counts = self._book.published_count(conn)
         room = _room(living, counts)
         published = 0
         for queue in QUEUES:
-            limit = None if queue == canvas.GATING_QUEUE else room.get(queue, 0)
-            if limit is not None and limit <= 0:
+            limit = _GATING_BOUND if queue == canvas.GATING_QUEUE else int(room.get(queue, 0))
+            if limit <= 0:
                 continue
             with conn.begin():
                 found = self._book.find_publishable(conn, queue, limit)
@@ -177,15 +178,17 @@ class Pass:
     def _learn_titles(self, conn: sa.Connection, projects: Iterable[int]) -> None:
         unknown = set(projects) - self._titles.keys()
         if unknown:
-            self._titles |= self._book.titles(conn, sorted(unknown))
+            self._titles |= {
+                one.id: one.title for one in self._book.projects(sorted(unknown), conn)
+            }
 
 
-def _room(living: Sequence[Any], published: Mapping[str, int]) -> dict[str, int]:
+def _room(living: Sequence[jobs.Living], published: Mapping[str, int]) -> dict[str, float]:
     """Requests that live workers could still take, by queue."""
-    room = dict.fromkeys(QUEUES, 0)
+    room = dict.fromkeys(QUEUES, 0.0)
     for owner in living:
-        for queue in owner.queues:
+        for queue in owner.owner.queues:
             if queue in room:
-                room[queue] += int((owner.report or {}).get("capacity", 0))
+                room[queue] += owner.report.get("capacity", 0)
     waiting = sum(published.get(queue, 0) for queue in QUEUES)
     return {queue: capacity - waiting for queue, capacity in room.items()}

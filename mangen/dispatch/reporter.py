@@ -19,7 +19,7 @@ import sqlalchemy.exc as sa_exc
 
 from mangen import errors
 from mangen.dispatch import drain, leader
-from mangen.ledger import jobs, ledger
+from mangen.ledger import jobs, ledger, owning
 
 log = logging.getLogger(__name__)
 
@@ -54,15 +54,17 @@ class Reporter:
         *,
         lease_s: float,
         pass_s: float,
-        housekeep: Callable[[], None],
+        housekeep: Callable[[], object],
     ) -> None:
         self._book, self._pool, self._leader, self._pass = book, pool, head, turn
         self._beat_s, self._lease_s, self._pass_s = lease_s / 3, lease_s, pass_s
         self._housekeep = housekeep
         self._stop = threading.Event()
         self._poke = threading.Event()
-        self._lost: collections.deque[tuple[str, set[int] | None, str]] = collections.deque()
-        self._seen: collections.deque[Mapping[str, Any]] = collections.deque(maxlen=10_000)
+        self._lost: collections.deque[tuple[str, set[int] | None, owning.Reason]] = (
+            collections.deque()
+        )
+        self._seen: collections.deque[jobs.Observation] = collections.deque(maxlen=10_000)
         self._threads = [
             threading.Thread(target=self._beats, name="mangen-beat", daemon=True),
             threading.Thread(target=self._passes, name="mangen-pass", daemon=True),
@@ -73,12 +75,12 @@ class Reporter:
         for thread in self._threads:
             thread.start()
 
-    def child_lost(self, owner: str, alone: set[int] | None, reason: str) -> None:
+    def child_lost(self, owner: str, alone: set[int] | None, reason: owning.Reason) -> None:
         """Queue the release of a child's jobs; never blocks."""
         self._lost.append((owner, alone, reason))
         self._poke.set()
 
-    def observe(self, row: Mapping[str, Any]) -> None:
+    def observe(self, row: jobs.Observation) -> None:
         """Queue an observation; never blocks."""
         self._seen.append(row)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import resource
 import signal
 import time
 
@@ -179,7 +180,6 @@ def test_a_full_store_waits_with_its_reason_and_goes_on(deployment):
     assert not limit.exists() or pathlib.Path(limit).is_dir()
     worker = deployment.start_worker()
     deployment.until(lambda: deployment.children(worker), what="the worker's children")
-    import resource
 
     for pid in deployment.children(worker):
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))

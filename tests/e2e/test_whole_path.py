@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 
 import av
 
-from mangen import api, storage
+from mangen import api, services, storage
 from mangen.comic import model
 from mangen.ledger import invariants, ledger
-
-from mangen import services
 
 
 def video_of(deployment):
@@ -43,7 +42,7 @@ def test_every_character_of_the_source_is_spoken_shown_or_listed(undisturbed):
     )
     covered = "".join(row.text[start:end] for start, end in spans)
     assert "".join(covered.split()) == "".join(row.text.split())
-    assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
 
 
 def board_bytes(deployment):

@@ -6,11 +6,14 @@ import functools
 import importlib
 import pathlib
 import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 from mangen import errors, settings, storage
 from mangen.engines import protocol
+from mangen.engines.voice import cache
 from mangen.ledger import jobs, ledger
+from mangen.pooling import models
 
 
 class Kit:
@@ -43,15 +46,20 @@ class Kit:
         return engine
 
     @functools.cached_property
-    def voice_engine(self) -> protocol.VoiceEngine:
+    def voice_engine(self) -> cache.Engine:
         """The voice engine of this worker."""
-        engine: protocol.VoiceEngine = engine_class(self.settings.voice_engine)()
+        engine: cache.Engine = engine_class(self.settings.voice_engine)()
         return engine
 
     @functools.cached_property
-    def voices(self) -> pathlib.Path:
-        """Folder of the voice cache, shared by processes and restarts."""
-        return self.settings.root / "cache" / "voice"
+    def voices(self) -> cache.Cached:
+        """The voice engine behind its cache, which processes and restarts share."""
+        return cache.Cached(self.voice_engine, self.settings.root / "cache" / "voice")
+
+    def voice_models(self) -> Mapping[str, models.ModelSpec]:
+        """Answer the models a voice engine wants resident, by role; none for a light one."""
+        wanted = getattr(self.voice_engine, "models", None)
+        return wanted() if wanted is not None else {}
 
     def file_of(self, artifact: jobs.Artifact) -> pathlib.Path:
         """Answer the local file of a stored artifact."""

@@ -24,7 +24,7 @@ class Storyboard:
 def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
     with tools.ledger.transaction() as conn:
         source = content.source(conn, job.project)
-        project = content.project(conn, job.project)
+        project = tools.ledger.project(job.project, conn)
     yield 0, 3
     board = plan.plan(source, title=project.title)
     yield 1, 3
@@ -42,7 +42,8 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         del stored
         content.write_board(conn, job.project, board)
         # read here, under the finishing transaction: a submit in between may have asked for more
-        wanted = content.lock_wanted(conn, job.project)
+        tools.ledger.lock_project(conn, job.project)
+        wanted = tools.ledger.project(job.project, conn).episodes_wanted
         episodes = choose(board, wanted)
         tools.ledger.insert_jobs(
             conn,

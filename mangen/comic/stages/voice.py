@@ -12,7 +12,7 @@ from mangen import errors
 from mangen.comic import content, requests
 from mangen.comic.stages import kit, sounds, stage
 from mangen.engines import protocol
-from mangen.engines.voice import cache, silence
+from mangen.engines.voice import tone
 from mangen.ledger import jobs
 from mangen.pooling import work
 
@@ -30,16 +30,15 @@ class Voice:
 def _steps(job: jobs.Job, rt: work.Runtime, tools: kit.Kit) -> stage.Steps:
     yield 0, 1
     speech, voice = requests.speech(job.params)
-    engine = tools.voice_engine
     said = ""
     try:
-        audio = _speak(engine, speech, voice, rt, tools)
+        audio = _speak(job, speech, voice, rt, tools)
     except errors.VoiceError as error:
         if not error.permanent:
             raise
         said = str(error)
         log.warning("job %d: %s; silence stands in", job.id, said)
-        audio = silence.silence(speech.text)
+        audio = tone.silence(speech.text)
     path = sounds.write(audio, tools.scratch / f"{job.id}-{job.attempt}.wav")
     meta = {"samples": len(audio.samples), "estimated": audio.estimated, "why": said}
 
@@ -52,17 +51,12 @@ def _steps(job: jobs.Job, rt: work.Runtime, tools: kit.Kit) -> stage.Steps:
 
 
 def _speak(
-    engine: protocol.VoiceEngine,
-    speech: protocol.Speech,
-    voice: protocol.Voice,
-    rt: work.Runtime,
-    tools: kit.Kit,
+    job: jobs.Job, speech: protocol.Speech, voice: protocol.Voice, rt: work.Runtime, tools: kit.Kit
 ) -> protocol.Audio:
-    known = cache.VoiceCache(tools.voices)
-    audio = known.get(engine, speech, voice)
-    if audio is None:
-        spec = getattr(engine, "spec", None)
-        with rt.use(spec) if spec is not None else contextlib.nullcontext():
-            audio = engine.speak(speech, voice)
-        known.put(engine, speech, voice, audio)
-    return audio
+    """Speak, or read back what was spoken before; the model is pinned only where it is used."""
+    known = tools.voices
+    if known.holds(speech, voice):
+        return known.speak(speech, voice)
+    models = tools.voice_models()
+    with rt.use(models[job.stage]) if job.stage in models else contextlib.nullcontext():
+        return known.speak(speech, voice)

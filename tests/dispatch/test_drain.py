@@ -1,0 +1,178 @@
+"""The pass against a real ledger; sending is recorded at the seam, as the broker's tests do it."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from mangen.dispatch import drain, rank
+from mangen.ledger import jobs, ledger, migrate
+
+QUEUES = drain.QUEUES
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class World:
+    def __init__(self, url):
+        migrate.upgrade(url)
+        self.book = ledger.Ledger(url)
+        self.clock = Clock()
+        self.sent = []
+        self.engine = sa.create_engine(url, poolclass=sa.NullPool)
+        self.conn = self.engine.connect()
+        self.turn = drain.Pass(
+            self.book,
+            lambda ready, _titles: self.sent.append([job.id for job in ready]) or len(ready),
+            lease_s=3,
+            lost_bell_s=0,
+            weights=rank.Weights(),
+            clock=self.clock,
+        )
+        with self.book.transaction() as conn:
+            self.project = self.book.insert_project(
+                conn, title="t", klass=1, weight=1.0, settings={}, episodes_wanted=None
+            )
+
+    def want(self, *wanted):
+        with self.book.transaction() as conn:
+            return self.book.insert_jobs(conn, self.project, wanted, by="test")
+
+    def run(self, session=1):
+        return self.turn.run(self.conn, session=session)
+
+    def states(self):
+        with self.engine.connect() as conn:
+            return dict(conn.execute(sa.text("select subject, state from jobs")).all())
+
+    def worker(self, name="w", capacity=8, room=8):
+        owner = jobs.Owner(worker=name, slot=0, generation=1, device="cpu", queues=QUEUES)
+        self.book.register(owner)
+        self.book.beat([owner], {"window": [], "room": room, "capacity": capacity})
+        return owner
+
+
+def job(subject, *, queue="cpu", needs=(), klass=1, seconds=1.0):
+    return jobs.Wanted(
+        stage="s",
+        subject=subject,
+        key=subject,
+        queue=queue,
+        klass=klass,
+        bucket="b",
+        model="",
+        needs=[jobs.Need(stage="s", subject=one, kind=kind) for one, kind in needs],
+        seconds_est=seconds,
+    )
+
+
+@pytest.fixture
+def world(empty_database):
+    one = World(empty_database)
+    yield one
+    one.conn.close()
+    one.book.close()
+
+
+def test_ready_jobs_are_published_in_rank_order_within_the_windows(world):
+    world.want(job("slow", seconds=100), job("quick", seconds=1), job("middle", seconds=2))
+    world.worker(capacity=2)
+    done = world.run()
+    assert (done.ready, done.published) == (3, 2)
+    assert world.states() == {"slow": "ready", "quick": "published", "middle": "published"}
+
+
+def test_nothing_but_gating_work_is_published_without_workers(world):
+    world.want(job("a", queue="gpu.high", klass=0), job("b"))
+    assert world.run().published == 1
+    assert world.states() == {"a": "published", "b": "ready"}
+
+
+def test_a_second_pass_does_nothing_more(world):
+    world.want(job("a"))
+    world.worker()
+    world.run()
+    again = world.run()
+    assert (again.ready, again.published, again.unpublished) == (0, 0, 0) or again.unpublished == 1
+
+
+def test_what_waits_opens_when_its_need_is_done(world):
+    world.want(job("anchor"), job("shot", needs=[("anchor", "soft")]))
+    owner = world.worker()
+    world.run()
+    assert world.states()["shot"] == "blocked"
+    (anchor,) = world.sent[0]
+    fence = world.book.claim([anchor], owner).granted[anchor]
+    with world.book.finishing(fence):
+        pass
+    world.run()
+    assert world.states()["shot"] == "published"
+
+
+def test_a_hard_need_that_failed_skips_what_hangs_on_it(world):
+    world.want(job("panel"), job("clip", needs=[("panel", "hard")]))
+    owner = world.worker()
+    world.run()
+    (panel,) = world.sent[0]
+    fence = world.book.claim([panel], owner).granted[panel]
+    world.book.fail(fence, "permanent", "no")
+    assert world.run().skipped == 1
+    assert world.states() == {"panel": "failed", "clip": "skipped"}
+
+
+def test_an_owner_without_a_beat_is_released_after_two_looks_a_lease_apart(world):
+    world.want(job("a"))
+    owner = world.worker()
+    world.run()
+    world.book.claim(world.sent[0], owner)
+    for _ in range(2):
+        world.clock.now += 1
+        assert world.run().released == 0
+    world.clock.now += 1
+    assert world.run().released == 1
+    assert world.states()["a"] in {"ready", "published"}
+
+
+def test_an_owner_that_beats_keeps_its_work(world):
+    world.want(job("a"))
+    owner = world.worker()
+    world.run()
+    world.book.claim(world.sent[0], owner)
+    for _ in range(10):
+        world.clock.now += 1
+        world.book.beat([owner], {"window": [], "room": 0, "capacity": 0})
+        assert world.run().released == 0
+    assert world.states()["a"] == "running"
+
+
+@pytest.mark.parametrize("gap", ["slept", "lost its session"])
+def test_looks_across_a_gap_of_the_looker_release_nobody(world, gap):
+    world.worker()
+    world.run()
+    world.clock.now += 100 if gap == "slept" else 3
+    assert world.run(session=1 if gap == "slept" else 2).released == 0
+
+
+def test_a_bell_that_no_window_holds_is_rung_again(world):
+    world.want(job("a"))
+    owner = world.worker()
+    world.run()
+    (held,) = world.sent[0]
+    world.book.beat([owner], {"window": [{"job": held}], "room": 3, "capacity": 4})
+    assert world.run().unpublished == 0
+    world.book.beat([owner], {"window": [], "room": 4, "capacity": 4})
+    done = world.run()
+    assert (done.unpublished, done.published) == (1, 1)
+
+
+def test_a_full_worker_proves_no_bell_lost(world):
+    world.want(job("a"))
+    owner = world.worker()
+    world.run()
+    world.book.beat([owner], {"window": [], "room": 0, "capacity": 4})
+    assert world.run().unpublished == 0
