@@ -1,0 +1,149 @@
+"""A Celery request as the engine sees it, and how its end gets back to Celery."""
+
+from __future__ import annotations
+
+import collections
+import pickle
+import signal
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from billiard.einfo import ExceptionInfo
+from billiard.exceptions import Terminated, WorkerLostError
+from celery.utils import log
+from celery.worker import state
+
+from mangen.pooling import wire, work
+
+_log = log.get_logger(__name__)
+
+Abort = Callable[[work.Key, work.Why], None]
+
+
+class Callbacks:
+    """Runs request callbacks in order, on the thread that owns the broker's channel.
+
+    The hub keeps its ready callbacks in a set, hence a queue of our own. Without a hub they run
+    on the engine's thread.
+    """
+
+    def __init__(self, hub: Any | None) -> None:
+        self._hub = hub
+        self._queue: collections.deque[tuple[Callable[..., object], tuple[Any, ...]]] = (
+            collections.deque()
+        )
+
+    def post(self, function: Callable[..., object], *args: Any) -> None:
+        self._queue.append((function, args))
+        if self._hub is None:
+            self.drain()
+        else:
+            self._hub.call_soon(self.drain)
+
+    def drain(self) -> None:
+        while self._queue:
+            try:
+                function, args = self._queue.popleft()
+            except IndexError:
+                return
+            try:
+                function(*args)
+            except Exception:  # noqa: BLE001 - it must not end the worker's loop
+                _log.exception("the request callback %r failed", function)
+
+
+class CeleryRequest:
+    """Implements requests.Request. Celery keeps only a weak reference to it, the engine keeps it.
+
+    Celery passes bound methods of its own Request: that is how the request is reached.
+    """
+
+    def __init__(
+        self, args: tuple[Any, ...], callbacks: Callbacks, abort: Abort, options: Mapping[str, Any]
+    ) -> None:
+        self.payload = args
+        self.item = item_of(args[0], args[1], args[2])
+        self.limit: float | None = options.get("timeout")
+        self._callbacks = callbacks
+        self._abort = abort
+        self._options = options
+        self._celery = options["accept_callback"].__self__
+
+    def terminate(self, _signum: int | None = None) -> None:
+        """Celery's revoke with terminate: it takes the way of every other abort."""
+        self._abort(self.item.key, work.Why.REVOKED)
+
+    def withdrawn(self) -> bool:
+        request = self._celery
+        if request.id in state.revoked:
+            return True
+        if state.revoked_stamps and request.stamped_headers:
+            return any(
+                stamp in state.revoked_stamps
+                and request.stamps.get(stamp) in state.revoked_stamps[stamp]
+                for stamp in request.stamped_headers
+            )
+        return bool(request.expires and request.maybe_expire())
+
+    def taken(self, pid: int, at: float) -> None:
+        self._callbacks.post(self._options["accept_callback"], pid, at)
+
+    def settled(self, outcome: work.Outcome, reply: Any) -> None:
+        if outcome.status is work.Status.ABORTED:
+            # Ignore, which the child's tracer got, would leave it as started in every monitor
+            self.terminated(outcome.error)
+            return
+        ok, result = pickle.loads(reply)  # noqa: S301 - from our own child
+        name = "callback" if ok else "error_callback"
+        self._callbacks.post(self._options[name], result)
+
+    def revoked(self) -> None:
+        self._callbacks.post(self._revoke)
+
+    def _revoke(self) -> None:
+        state.revoked.add(self._celery.id)
+        self._celery.revoked()
+
+    def terminated(self, why: str) -> None:
+        error = Terminated(-signal.SIGTERM) if not why else Terminated(why)
+        self._callbacks.post(self._options["error_callback"], info(error))
+
+    def timed_out(self, seconds: float) -> None:
+        self._callbacks.post(self._options["timeout_callback"], False, round(seconds, 1))
+
+    def lost(self, why: str) -> None:
+        self._callbacks.post(self._options["error_callback"], info(WorkerLostError(why)))
+
+
+def info(error: BaseException) -> ExceptionInfo:
+    """Wrap an error as Celery hands them about."""
+    return ExceptionInfo((type(error), error, error.__traceback__))
+
+
+def item_of(name: str, key: str, request: Mapping[str, Any]) -> work.Item:
+    """Read the header `work`; without one, or with a wrong one, it's a plain task."""
+    data = request.get("work")
+    if data is None:
+        return plain(name, key)
+    try:
+        return work.Item(
+            key=key,
+            name=name,
+            bucket=str(data["bucket"]),
+            klass=int(data["class"]),
+            rank=float(data["rank"]),
+            model=str(data.get("model") or ""),
+            peaks=tuple(int(peak) for peak in data.get("peaks") or (0,)),
+            seconds=float(data.get("seconds") or 0.0),
+            cap=int(data.get("cap") or 1),
+            solo=bool(data.get("solo")),
+            data=dict(data),
+        )
+    except (TypeError, ValueError, KeyError) as error:
+        _log.error("the header `work` of %s[%s] can't be read: %r: %r", name, key, error, data)
+        return plain(name, key)
+
+
+def plain(name: str, key: str) -> work.Item:
+    """A task without a job: alone, unclaimed, and never behind lower classes."""
+    return work.Item(key=key, name=name, bucket=wire.PLAIN, klass=0)

@@ -1,0 +1,137 @@
+"""The parent's engine: one thread that gives the desk its words in turn.
+
+Other threads only put words into its inbox; each child's reader does too.
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from mangen.pooling import config, desk, events, lives, report, requests, slots, work
+
+_log = logging.getLogger(__name__)
+_TICK_S = 0.25
+
+_Word: TypeAlias = Callable[[], None]
+
+
+class Engine:
+    """Implements events.Control. `capacity` is how many un-acked requests the broker may send.
+
+    Set `listener` before `start`. Every method may be called from any thread, and from a signal
+    handler.
+    """
+
+    def __init__(self, worker: str, settings: config.Config, capacity: int) -> None:
+        self.worker = worker
+        self.listener: events.Listener = events.Silent()
+        self._counters: collections.Counter[str] = collections.Counter()
+        self._settings = settings
+        self._capacity = capacity
+        self._inbox: queue.SimpleQueue[_Word] = queue.SimpleQueue()
+        self._slots = slots.Slots(worker, settings, hear=self._on_heard, tell=self._tell)
+        self._desk = desk.Desk(settings, self._slots, tell=self._tell, lost=self._on_lost)
+        self._report: Mapping[str, Any] = {}
+        self._thread = threading.Thread(target=self._run, name="pool-engine", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def join(self, timeout: float | None = None) -> None:
+        self._thread.join(timeout)
+
+    def add(self, request: requests.Request) -> None:
+        self._inbox.put(lambda: self._desk.add(request))
+
+    def flush(self) -> None:
+        """Forget what waits: the connection it could be acked through is gone."""
+        self._inbox.put(self._desk.flush)
+
+    def restart(self) -> None:
+        """Replace all children softly."""
+        self._inbox.put(self._slots.wear_out)
+
+    def stop(self, *, cold: bool) -> None:
+        """Let the thread end: after the running sessions, or cold, after aborting them."""
+        self._inbox.put(lambda: self._desk.stop(cold=cold))
+
+    def abort(self, key: work.Key, why: work.Why = work.Why.ABORT) -> None:
+        self._inbox.put(lambda: self._desk.abort(key, why))
+
+    def abort_job(
+        self, match: Callable[[Mapping[str, Any]], bool], why: work.Why = work.Why.ABORT
+    ) -> None:
+        def found() -> None:
+            for key in self._desk.matching(match):
+                self._desk.abort(key, why)
+
+        self._inbox.put(found)
+
+    def replace(self, owner: str) -> None:
+        self._inbox.put(lambda: self._desk.replace(owner))
+
+    def report(self) -> Mapping[str, Any]:
+        return self._report
+
+    def _on_heard(self, heard: lives.Heard) -> None:
+        self._inbox.put(lambda: self._desk.hear(heard))
+
+    def _on_lost(self, owner: str, keys: Sequence[work.Key], alone: bool) -> None:  # noqa: FBT001 - as Listener spells it
+        self._guard(lambda: self.listener.child_lost(owner, keys, alone))
+
+    def _tell(self, event: events.Event) -> None:
+        self._counters[type(event).__name__] += 1
+        if isinstance(event, events.Finished):
+            self._counters[event.status] += 1
+        self._guard(lambda: self.listener.on(event))
+
+    # -- the thread
+
+    def _run(self) -> None:
+        self._tell(events.PoolStarted(worker=self.worker, devices=self._settings.devices))
+        while self._desk.stopping is None or self._slots.children:
+            self._tend()
+            for word in self._words():
+                self._guard(word)
+        self._tell(events.PoolStopped(worker=self.worker, cold=bool(self._desk.stopping)))
+
+    def _words(self) -> list[_Word]:
+        """Wait for a word, a little; answers it with all that came with it."""
+        short = max(0.01, min(_TICK_S, self._settings.linger_s))
+        words = []
+        try:
+            words.append(self._inbox.get(timeout=short if self._desk.waits else _TICK_S))
+            while True:
+                words.append(self._inbox.get_nowait())
+        except queue.Empty:
+            return words
+
+    def _tend(self) -> None:
+        now = time.monotonic()
+        if self._desk.stopping is None:
+            self._guard(lambda: self._slots.tend(now))
+            self._guard(self._desk.withdraw)
+            self._guard(lambda: self._desk.schedule(now))
+            self._guard(self._desk.give_back)
+        self._guard(lambda: self._slots.enforce(now, self._desk.ask))
+        self._report = report.build(
+            window=self._desk.unacked, running=self._desk.running, capacity=self._capacity,
+            slots=self._slots, counters=self._counters,
+        )  # fmt: skip
+
+    def _guard(self, word: _Word) -> None:
+        """Run one word; a fault in it must not stop the pool."""
+        try:
+            word()
+        except Exception:  # noqa: BLE001 - logged and counted
+            self._counters["faults"] += 1
+            _log.exception("the pool's engine met a fault and goes on")
