@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from mangen import errors, settings, storage
+from mangen.comic import graph, look, submit, text
+from mangen.comic.stages import kit
+from mangen.ledger import ledger, migrate
+
+
+@pytest.fixture
+def book(empty_database):
+    migrate.upgrade(empty_database)
+    one = ledger.Ledger(empty_database)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def ask(book, tmp_path):
+    chosen = settings.Settings(home=tmp_path, voice_engine="mangen.engines.voice.tone:Tone")
+
+    def look_of(project):
+        return look.of(
+            project.settings,
+            kit.engine_class(chosen.image_engine)(tmp_path),
+            kit.engine_class(chosen.voice_engine)(),
+        )
+
+    store = storage.Store(tmp_path / "store")
+    return functools.partial(submit.submit, book, store=store, look_of=look_of)
+
+
+@pytest.fixture
+def project(book):
+    source = text.decode("他走了。她没有回头。".encode(), "a.txt")
+    return submit.create(book, source, title="走", chosen=settings.Settings())
+
+
+def test_submitting_makes_the_storyboard_job_once(book, ask, project):
+    first = ask(project, episodes=None)
+    again = ask(project, episodes=None)
+    assert (first.new_jobs, first.already) == (1, False)
+    assert (again.new_jobs, again.already) == (0, True)
+
+
+def test_episodes_asked_for_one_after_the_other_add_up(book, ask, project):
+    ask(project, episodes=[1])
+    ask(project, episodes=[3, 2])
+    assert list(book.project(project).episodes_wanted) == [1, 2, 3]
+    ask(project, episodes=None)
+    assert book.project(project).episodes_wanted is None
+    ask(project, episodes=[1])
+    assert book.project(project).episodes_wanted is None
+
+
+def test_an_unknown_project_is_refused(ask):
+    with pytest.raises(errors.UnknownProject, match="999"):
+        ask(999, episodes=None)
+
+
+def test_the_snapshot_keeps_the_size_the_project_was_made_with(book):
+    source = text.decode("他走了。".encode(), "a.txt")
+    made = submit.create(
+        book, source, title="走", chosen=settings.Settings(), width=360, height=640
+    )
+    kept = book.project(made).settings
+    assert (kept["width"], kept["height"]) == (360, 640)
+
+
+def test_an_odd_size_is_refused(book):
+    source = text.decode("他走了。".encode(), "a.txt")
+    with pytest.raises(errors.SettingsError, match="even"):
+        submit.create(book, source, title="走", chosen=settings.Settings(), width=361)
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [("1-3", [1, 2, 3]), ("7, 1-2", [1, 2, 7]), (None, None), ("all", None), ("5", [5])],
+)
+def test_episode_numbers_are_read(words, numbers):
+    assert submit.parse_episodes(words) == numbers
+
+
+@pytest.mark.parametrize("words", ["0", "3-1", "a", "1..3", "-2", "1-"])
+def test_wrong_episode_numbers_are_refused(words):
+    with pytest.raises(errors.UsageError, match="--episodes"):
+        submit.parse_episodes(words)
+
+
+def test_the_key_depends_on_the_text_and_the_look():
+    assert graph.key_of("a", {"b": 1}) != graph.key_of("a", {"b": 2})
