@@ -68,7 +68,7 @@ class Kokoro:
         self._own: Model | None = None
         self._lent: weakref.ref[Model] | None = None
         self.spec = models.ModelSpec(
-            key="kokoro", weight_bytes=420 << 20, load=self._lend, warm=_warm, cold_factor=1.2
+            key="kokoro", weight_bytes=440 << 20, load=self._lend, warm=_warm, cold_factor=1.2
         )
 
     def models(self) -> Mapping[str, models.ModelSpec]:

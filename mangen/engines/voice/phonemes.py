@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import re
@@ -10,8 +11,8 @@ from typing import Any
 
 from mangen.engines.voice import spoken
 
-#: phonemes in one run of the model: it takes 510, but hurries and eats memory well before
-LIMIT = 300
+#: phonemes in one run of the model: it takes 510, at about 0.8 MB of memory each
+LIMIT = 200
 _RUN = re.compile(r"[㐀-鿿]+|[^㐀-鿿]+")
 _MARKS = str.maketrans(
     {"，": ", ", "。": ". ", "！": "! ", "？": "? ", "；": "; ", "：": ": ", ",": ", "}
@@ -31,7 +32,6 @@ class Phonemes:
             # old packages: invalid escapes, seen where nothing compiled them at installation
             warnings.simplefilter("ignore")
             import jieba  # noqa: PLC0415 - half a second and 60 MB, for a voice only
-            from hibari import g2p  # noqa: PLC0415 - as above
             from misaki import zh  # noqa: PLC0415 - as above
         jieba.setLogLevel(logging.CRITICAL + 1)
         if not jieba.dt.initialized:
@@ -40,7 +40,7 @@ class Phonemes:
             jieba.dt.initialize()
         self._words: Any = jieba.lcut
         self._zh: Any = zh.ZHG2P.word2ipa
-        self._en: Any = g2p.G2P(british=british)
+        self._british = british
 
     def of(self, text: str, language: spoken.Language = "zh") -> str:
         """The phonemes of a line as written; empty where there is nothing to say."""
@@ -68,6 +68,12 @@ class Phonemes:
         if plain.upper() == "A":
             return "ˈA"  # the letter, not the article: A四, A股
         return str(self._en(plain))
+
+    @functools.cached_property
+    def _en(self) -> Any:
+        from hibari import g2p  # noqa: PLC0415 - 80 MB of lexicon, for texts with English only
+
+        return g2p.G2P(british=self._british)
 
 
 def pieces(phonemes: str, limit: int = LIMIT) -> list[str]:
