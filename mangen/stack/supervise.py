@@ -59,6 +59,7 @@ class Supervised:
         self._clock = clock
         self._started = 0.0
         self._due = 0.0
+        self._retired = False
 
     @property
     def alive(self) -> bool:
@@ -75,7 +76,7 @@ class Supervised:
             self.process, self.last_exit = None, code
             self._due = now + self.backoff.died(lived_s=now - self._started)
             return True
-        if now < self._due:
+        if self._retired or now < self._due:
             return False
         try:
             self.process = self._start()
@@ -87,6 +88,10 @@ class Supervised:
         self.starts += 1
         self._started = self._clock()
         return True
+
+    def retire(self) -> None:
+        """Don't start it again."""
+        self._retired = True
 
     def signal(self, number: int | None = None) -> None:
         """Send a signal (by default the one that asks for the end) to a living process."""

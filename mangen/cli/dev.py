@@ -1,0 +1,70 @@
+"""test and bench: for those who work on mangen itself."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+import click
+
+from mangen import errors, settings
+
+ROOT = pathlib.Path(__file__).parents[2]
+_PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+@click.command(context_settings={**_PASSED_ON, "help_option_names": ["--help"]})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENTS]...")
+@click.pass_context
+def test(ctx: click.Context, *, arguments: Sequence[str]) -> None:
+    """Run the tests in a temporary home, with no setting of yours."""
+    _require(ROOT / "tests")
+    with tempfile.TemporaryDirectory(prefix="mangen-test-") as home:
+        command = [sys.executable, "-m", "pytest", *arguments]
+        ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
+
+
+@click.command(context_settings=_PASSED_ON)
+@click.argument("name", required=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--json] [ARGUMENTS]...")
+@click.pass_context
+def bench(ctx: click.Context, *, name: str | None, arguments: Sequence[str]) -> None:
+    """Run one of tests/benchmarks; without NAME, list them.
+
+    With --json the last line is one object.
+    """
+    folder = ROOT / "tests" / "benchmarks"
+    _require(folder)
+    known = sorted(file.stem for file in folder.glob("[a-z]*.py") if file.stem != "conftest")
+    if name is None or name == "--json":
+        click.echo("\n".join(known))
+        return
+    if name not in known:
+        raise errors.UsageError(
+            f"there is no benchmark {name!r}; there are {', '.join(known) or 'none yet'}"
+        )
+    with tempfile.TemporaryDirectory(prefix="mangen-bench-") as home:
+        command = [sys.executable, str(folder / f"{name}.py"), *arguments]
+        ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
+
+
+def _require(folder: pathlib.Path) -> None:
+    if not folder.is_dir():
+        raise errors.UsageError(
+            f"{folder} is not there: tests and benchmarks need a clone of the repository"
+        )
+
+
+def _environment(home: str) -> dict[str, str]:
+    """This environment without any setting, the home apart; nothing of the user's is touched."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(settings.PREFIX)}
+    return {
+        **kept,
+        f"{settings.PREFIX}HOME": home,
+        f"{settings.PREFIX}CONFIG": str(pathlib.Path(home) / "none.toml"),
+        "PYTHONPATH": str(ROOT),
+    }

@@ -1,0 +1,87 @@
+"""The root command, and how every error ends: one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+import mangen
+from mangen import errors
+from mangen.cli import dev, project, run, show
+
+PROGRAM = "manage.py"
+_ENDED = """
+\b
+Exit codes: 0 done; 1 failed; 2 wrong command, text or setting; 3 a service can't be
+reached or the set-up failed; 4 already running here; 5 another leader does the pass;
+130 interrupted.
+"""
+
+
+class Door(click.Group):
+    """Commands in the order a newcomer needs them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.commands)
+
+
+@click.group(
+    cls=Door,
+    epilog=_ENDED,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(mangen.__version__, prog_name="mangen")
+@click.option(
+    "--debug", is_flag=True, envvar="MANGEN_DEBUG", help="Show the traceback of an error."
+)
+@click.pass_context
+def root(ctx: click.Context, *, debug: bool) -> None:
+    """Turn novels and promo texts into finished comic videos.
+
+    Start with `manage.py demo`. Data lie under `var/` in the working folder, or where MANGEN_HOME
+    says; settings are MANGEN_* variables or lines of mangen.toml.
+    """
+    ctx.obj = {"debug": debug}
+
+
+for _command in (
+    run.demo, run.up, project.new, project.submit, show.status, project.export,
+    show.doctor, run.drain, dev.test, dev.bench,
+):  # fmt: skip
+    root.add_command(_command)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command line; answers the exit code, and never raises."""
+    try:
+        code = root.main(args=list(argv), prog_name=PROGRAM, standalone_mode=False)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        # the reader has gone (`| head`): what is still buffered has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except errors.MangenError as error:
+        _tell(argv, f"error: {error}")
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug, told as one
+        _tell(argv, f"error: this is a fault of mangen's: {type(error).__name__}: {error}")
+        click.echo("MANGEN_DEBUG=1 shows where; please report it", err=True)
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _tell(argv: Sequence[str], line: str) -> None:
+    if "--debug" in argv or os.environ.get("MANGEN_DEBUG", "") not in ("", "0"):
+        traceback.print_exc()
+    click.echo(line, err=True)

@@ -1,0 +1,126 @@
+"""new, submit, export: texts in, videos out."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from mangen import errors
+from mangen.cli import output
+
+_T = TypeVar("_T")
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=pathlib.Path))
+@click.option("--title", help="Title of the videos; by default the file's name.")
+@click.option("--width", type=int, help="Width in pixels, even; by default MANGEN_WIDTH.")
+@click.option("--height", type=int, help="Height in pixels, even; by default MANGEN_HEIGHT.")
+@output.as_json
+def new(
+    *,
+    paths: Sequence[pathlib.Path],
+    title: str | None,
+    width: int | None,
+    height: int | None,
+    json_: bool,
+) -> None:
+    """Make a project of each text: files, or folders of .txt and .md files. Prints the ids."""
+    from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
+
+    texts = api.find_texts(paths)
+    if title and len(texts) > 1:
+        raise errors.UsageError(
+            f"--title names one project, but these are {len(texts)} texts: leave it out"
+        )
+    made: list[dict[str, Any]] = []
+
+    def create(path: pathlib.Path) -> None:
+        number = api.create_project(path, title=title, width=width, height=height)
+        made.append({"project": number, "title": title or path.stem, "source": str(path)})
+        if not json_:
+            click.echo(f"{number}\t{title or path.stem}")
+
+    try:
+        _each(texts, create)
+    finally:
+        if json_:
+            output.emit(made)
+
+
+@click.command()
+@click.argument("projects", nargs=-1, required=True, type=int)
+@click.option("--episodes", help="Only some, as 1-3,7; by default all.")
+@output.as_json
+def submit(*, projects: Sequence[int], episodes: str | None, json_: bool) -> None:
+    """Ask for the videos of projects; returns at once. Again: adds only what is missing."""
+    from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
+
+    done: list[dict[str, Any]] = []
+
+    def ask(number: int) -> None:
+        answer = api.submit_novel(number, episodes=episodes)
+        done.append(answer)
+        if not json_:
+            click.echo(
+                f"project {number}: {answer['new_jobs']} new jobs, "
+                f"{answer['already']} were there already"
+            )
+
+    try:
+        _each(projects, ask)
+    finally:
+        if json_:
+            output.emit(done)
+
+
+@click.command()
+@click.argument("projects", nargs=-1, required=True, type=int)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=pathlib.Path),
+    default=pathlib.Path("videos"),
+    show_default=True,
+    help="Folder for the files, made where needed.",
+)
+@output.as_json
+def export(*, projects: Sequence[int], out: pathlib.Path, json_: bool) -> None:
+    """Copy finished videos, subtitles and covers, named by their titles, into a folder."""
+    from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
+
+    done: list[dict[str, Any]] = []
+
+    def copy(number: int) -> None:
+        episodes = api.export_project(number, out)
+        done.extend({"project": number, **episode} for episode in episodes)
+        if json_:
+            return
+        for episode in episodes:
+            click.echo(episode["video"])
+        if not episodes:
+            click.echo(f"project {number}: no episode is finished yet", err=True)
+
+    try:
+        _each(projects, copy)
+    finally:
+        if json_:
+            output.emit(done)
+
+
+def _each(things: Iterable[_T], act: Callable[[_T], None]) -> None:
+    """Do it for each, and go on after a bad one; the last error is raised, the others told."""
+    held: errors.MangenError | None = None
+    for thing in things:
+        try:
+            act(thing)
+        except errors.ServiceError:
+            raise
+        except errors.MangenError as error:
+            if held is not None:
+                click.echo(f"error: {held}", err=True)
+            held = error
+    if held is not None:
+        raise held
