@@ -334,11 +334,14 @@ def _shown(shots: Sequence[Mapping[str, Any]]) -> list[Any]:
     ]
 
 
+def shot_seconds(shot: model.Shot) -> float:
+    """How long a shot will last when each line lasts as estimated."""
+    lines = [{"text": line.text, "spoken": line.spoken} for line in shot.lines]
+    none: list[int | None] = [None] * len(lines)
+    frames = timing.shot_timing(lines, none, card_seconds=card_seconds(shot))[1]
+    return frames / length.FPS
+
+
 def estimated_seconds(episode: model.Episode) -> float:
     """How long an episode will last when each line lasts as estimated."""
-    total = 0
-    for shot in episode.shots:
-        lines = [{"text": line.text, "spoken": line.spoken} for line in shot.lines]
-        none: list[int | None] = [None] * len(lines)
-        total += timing.shot_timing(lines, none, card_seconds=card_seconds(shot))[1]
-    return total / length.FPS
+    return sum(shot_seconds(shot) for shot in episode.shots)

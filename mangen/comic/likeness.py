@@ -1,0 +1,91 @@
+"""Which people of a text get an anchor, and the words that it is drawn from."""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+from mangen.comic import cast, lexicon, model
+
+WORDS = 6  #: words about looks on a sheet
+REACH = 24  #: characters around a name in which they are looked for
+
+_CHILD = re.compile(r"(?:[七八九]|十[一二三]?|十一二)岁|小孩|孩童|男童|女童")
+_YOUTH = re.compile(r"少年|少女|女孩|男孩|女生|男生|二八|十[五六七八九]岁|学生|高中|大学")
+_ELDER = re.compile(r"老人|老者|白发|白须|皱纹|花甲|七十|八十|拐杖")
+_PRONOUN_SEX: dict[str, cast.Sex] = {"他": "male", "她": "female", "he": "male", "she": "female"}
+
+
+def characters(
+    people: cast.Cast,
+    seen: Iterable[str | None],
+    narration: Sequence[str],
+    *,
+    era: str,
+    most: int,
+) -> list[model.Character]:
+    """The `most` people who are seen or heard oftenest, in that order."""
+    counts = collections.Counter(name for name in seen if name)
+    drawn = [
+        name
+        for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        if name in people.people or name in _PRONOUN_SEX or name in {cast.SELF_ZH, cast.SELF_EN}
+    ][:most]
+    about = _about(people, drawn, narration)
+    return [_character(name, people, about[name], era) for name in drawn]
+
+
+def _about(
+    people: cast.Cast, names: Sequence[str], narration: Sequence[str]
+) -> dict[str, list[str]]:
+    """What stands near each name, up to the next name or the end of the sentence."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for line in narration:
+        matches = list(people.pattern.finditer(line))
+        for n, match in enumerate(matches):
+            name = people.aliases.get(match.group(), match.group())
+            if name not in found or len(found[name]) >= 400:
+                continue
+            end = matches[n + 1].start() if n + 1 < len(matches) else len(line)
+            start = matches[n - 1].end() if n else 0
+            before = re.split(
+                "[。！？.!?]", line[max(start, match.start() - REACH) : match.start()]
+            )
+            after = re.split("[。！？.!?]", line[match.end() : min(end, match.end() + 2 * REACH)])
+            found[name].append(before[-1] + match.group() + after[0])
+    return found
+
+
+def _character(name: str, people: cast.Cast, about: Sequence[str], era: str) -> model.Character:
+    person = people.people.get(name)
+    text = " ".join(about)
+    section = "look" if people.language == "zh" else "english-look"
+    pattern = re.compile(lexicon.alternation(list(lexicon.words(section))))
+    looks = tuple(dict.fromkeys(match.group() for match in pattern.finditer(text)))
+    sex = person.sex if person else _PRONOUN_SEX.get(name, "unknown")
+    age = person.age if person else "adult"
+    if age == "adult" and not (person and person.role):
+        age = _age(text, name)
+    return model.Character(
+        name=name,
+        sex=sex,
+        age=age,
+        words=looks[:WORDS],
+        era=era,
+        seed=int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) & 0x7FFFFFFF,
+    )
+
+
+def _age(text: str, name: str) -> cast.Age:
+    if name.startswith("老"):
+        return "elder"
+    marks: tuple[tuple[cast.Age, re.Pattern[str]], ...] = (
+        ("child", _CHILD),
+        ("youth", _YOUTH),
+        ("elder", _ELDER),
+    )
+    counts = {age: len(pattern.findall(text)) for age, pattern in marks}
+    best = max(counts, key=lambda age: counts[age])
+    return best if counts[best] else "adult"

@@ -1,0 +1,167 @@
+"""Where and when: scene labels by the words of the narration, kept until others come."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from mangen.comic import lexicon, words
+
+Language = Literal["zh", "en"]
+
+#: what denies the weather word before it, and after it
+_DENIED_AFTER = re.compile(r"(?:也|都|早|已|已经|终于|渐渐)*(?:没有|没|不|停|住了|歇|散)")
+_DENIED_BEFORE = re.compile(r"(?:没有|没|无|不是|不见|不再|一丝)$")
+_INSIDE = frozenset("里裡内中上下边邊外前口间間旁")
+_GOING = frozenset("在到进進出入回过往向沿")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """What a paragraph says about its scene; None where it says nothing."""
+
+    place: str | None = None
+    place_is_sure: bool = False
+    time: str | None = None
+    weather: str | None = None
+    mood: str | None = None
+
+
+def look(narration: str, names: Collection[str], language: Language) -> Seen:
+    """The labels that the narration of a paragraph names; names of people are no weather."""
+    masked = mask(narration, names)
+    if language == "en":
+        return _look_english(masked)
+    singles = _singles(masked)
+    place, sure = _place(masked, singles)
+    return Seen(
+        place=place,
+        place_is_sure=sure,
+        time=_last(masked, "time"),
+        weather=_weather(masked, singles),
+        mood=most(masked, "mood"),
+    )
+
+
+def mask(text: str, names: Collection[str]) -> str:
+    """The text with all names blotted out, of the same length."""
+    if not names:
+        return text
+    return _names(tuple(sorted(names))).sub(lambda match: "□" * len(match.group()), text)
+
+
+@functools.lru_cache(maxsize=4)
+def _names(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(lexicon.alternation(names))
+
+
+@functools.cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    """All words of a kind that have two characters or more."""
+    return re.compile(
+        lexicon.alternation([word for word in lexicon.labels(kind) if len(word) > 1]) or r"(?!)"
+    )
+
+
+def _singles(masked: str) -> list[tuple[int, str]]:
+    """The words of one character, with their places: 雪 in 白雪 is none."""
+    wanted = _single_characters()
+    if not any(ch in wanted for ch in masked):
+        return []
+    found = []
+    at = 0
+    for word in words.words(masked):
+        if len(word) == 1 and word in wanted:
+            found.append((at, word))
+        at += len(word)
+    return found
+
+
+@functools.cache
+def _single_characters() -> frozenset[str]:
+    kinds = ("place-of-one", "weather-of-one")
+    return frozenset(word for kind in kinds for word in lexicon.labels(kind))
+
+
+def _place(masked: str, singles: list[tuple[int, str]]) -> tuple[str | None, bool]:
+    """The last place where somebody is rather than one that is mentioned."""
+    best: tuple[int, int, str] | None = None
+    labels = lexicon.labels("place")
+    ones = lexicon.labels("place-of-one")
+    hits = [(m.start(), m.group(), labels[m.group()]) for m in _pattern("place").finditer(masked)]
+    hits += [(at, word, ones[word]) for at, word in singles if word in ones]
+    for at, word, label in hits:
+        after = masked[at + len(word) : at + len(word) + 1]
+        before = masked[max(0, at - 3) : at]
+        sure = after in _INSIDE or word[-1] in _INSIDE or any(ch in _GOING for ch in before)
+        grade = 2 if sure and after else int(len(word) > 1)
+        if best is None or (grade, at) >= best[:2]:
+            best = (grade, at, label)
+    if best is None:
+        return None, False
+    return best[2], best[0] == 2
+
+
+def _weather(masked: str, singles: list[tuple[int, str]]) -> str | None:
+    labels = lexicon.labels("weather")
+    ones = lexicon.labels("weather-of-one")
+    hits = [(m.start(), m.group(), labels[m.group()]) for m in _pattern("weather").finditer(masked)]
+    hits += [(at, word, ones[word]) for at, word in singles if word in ones]
+    found: str | None = None
+    for at, word, label in sorted(hits):
+        after = masked[at + len(word) : at + len(word) + 6]
+        denied = _DENIED_AFTER.match(after) or _DENIED_BEFORE.search(masked[max(0, at - 3) : at])
+        if denied and label != "clear":
+            found = found or "clear"
+        elif found in {None, "clear"} or label == "thunder":
+            found = label
+    return found
+
+
+def _last(masked: str, kind: str) -> str | None:
+    found = [match.group() for match in _pattern(kind).finditer(masked)]
+    if kind == "time" and re.search("天色?(?:已经?|都|快|全)*黑", masked):
+        return "night"
+    return lexicon.labels(kind)[found[-1]] if found else None
+
+
+def most(text: str, kind: str) -> str | None:
+    """The label of a kind with the most words in the text; of equals the first to appear."""
+    counts: dict[str, int] = {}
+    labels = lexicon.labels(kind)
+    for match in _all(kind).finditer(text):
+        label = labels[match.group()]
+        counts[label] = counts.get(label, 0) + 1
+    return max(counts, key=lambda label: counts[label]) if counts else None
+
+
+@functools.cache
+def _all(kind: str) -> re.Pattern[str]:
+    return re.compile(lexicon.alternation(list(lexicon.labels(kind))))
+
+
+def _look_english(masked: str) -> Seen:
+    tokens = re.findall(r"[a-z][a-z\-]*", masked.lower())
+    found: dict[str, str | None] = {}
+    for kind in ("place", "time", "weather", "mood"):
+        labels = lexicon.labels(f"english-{kind}")
+        hits = [labels[token] for token in tokens if token in labels]
+        found[kind] = hits[-1] if hits else None
+    return Seen(place_is_sure=found["place"] is not None, **found)
+
+
+def emotion(text: str, language: Language) -> str | None:
+    """The strongest feeling that a text names."""
+    if language == "zh":
+        return most(text, "emotion")
+    labels: Mapping[str, str] = lexicon.labels("english-emotion")
+    tokens = re.findall(r"[a-z]+", text.lower())
+    return next((labels[token] for token in tokens if token in labels), None)
+
+
+def era(text: str) -> str:
+    """The age a text plays in, by its words."""
+    return most(text, "era") or "modern"

@@ -1,0 +1,322 @@
+"""Who says what and who is seen: attribution, pronouns, and turns that nobody names."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import itertools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mangen.comic import cast, lexicon, sentences
+
+TURNS_BACK = 8  #: how far back the other one of a conversation may have spoken
+PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
+_PRONOUNS = {
+    "他": "male",
+    "她": "female",
+    "he": "male",
+    "she": "female",
+    "He": "male",
+    "She": "female",
+}
+_SELF = frozenset({cast.SELF_ZH, cast.SELF_EN})
+
+
+class Mention(NamedTuple):
+    """A word for somebody at a place in a stretch of narration."""
+
+    at: int
+    end: int
+    name: str
+
+
+@dataclasses.dataclass(slots=True)
+class _Segment:
+    quoted: bool
+    text: str
+    pieces: list[int]
+    mentions: list[Mention] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(slots=True)
+class _Turn:
+    paragraph: int
+    segment: _Segment
+    speaker: str | None
+    called: str | None  #: whom it calls by name
+    recent: tuple[str, ...]  #: who was mentioned before, the last first
+    stranger: bool = False  #: said by somebody without a name
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Told:
+    """What a piece turned out to be: its speaker if it is speech, and who is seen."""
+
+    speaker: str | None
+    people: tuple[str, ...]
+
+
+class Teller:
+    """Follows a chapter; its memory of who was mentioned last is what pronouns refer to."""
+
+    def __init__(self, people: cast.Cast) -> None:
+        self.cast = people
+        self.recent: collections.deque[str] = collections.deque(maxlen=4)
+        self.last_by_sex: dict[str, str] = {}
+        self.subject: str | None = None
+
+    def tell(self, paragraphs: Sequence[Sequence[sentences.Piece]]) -> list[list[Told]]:
+        """For each piece of each paragraph of a chapter: who speaks, who is seen."""
+        told: list[list[Told]] = []
+        turns: list[_Turn] = []
+        lead: _Segment | None = None
+        for number, pieces in enumerate(paragraphs):
+            row: list[Told] = [Told(None, ())] * len(pieces)
+            segments = _segments(pieces)
+            for segment in segments:
+                self._read(segment, pieces, row)
+            self._attribute(number, segments, lead, turns)
+            last = segments[-1] if segments else None
+            lead = last if last and not last.quoted and last.text.endswith(("：", ":")) else None
+            told.append(row)
+        self._fill(turns)
+        for turn in turns:
+            people = (turn.speaker,) if turn.speaker else ()
+            for piece in turn.segment.pieces:
+                told[turn.paragraph][piece] = Told(turn.speaker, people)
+        return told
+
+    # ------------------------------------------------------------ narration
+
+    def _read(self, segment: _Segment, pieces: Sequence[sentences.Piece], row: list[Told]) -> None:
+        at = 0
+        for number in segment.pieces:
+            text = pieces[number].text
+            found = [
+                Mention(at + m.at, at + m.end, m.name) for m in self._mentions(text, segment.quoted)
+            ]
+            segment.mentions += found
+            if not segment.quoted:
+                row[number] = Told(None, tuple(dict.fromkeys(m.name for m in found)))
+                if found:
+                    self.subject = found[0].name
+            at += len(text)
+
+    def _mentions(self, text: str, quoted: bool) -> list[Mention]:  # noqa: FBT001 - told by its name
+        found: list[Mention] = []
+        for match in self.cast.pattern.finditer(text):
+            word = match.group()
+            if word in _PRONOUNS or word in _SELF:
+                if quoted:
+                    continue
+                name = word if word in _SELF else self._referent(word)
+            else:
+                name = self.cast.aliases[word]
+            self._remember(name)
+            found.append(Mention(match.start(), match.end(), name))
+        return found
+
+    def _referent(self, pronoun: str) -> str:
+        sex = _PRONOUNS[pronoun]
+        known = self.last_by_sex.get(sex)
+        if known:
+            return known
+        other = {"male": "female", "female": "male"}[sex]
+        # the first of two who were named together is the likelier subject
+        for name in reversed(self.recent):
+            person = self.cast.people.get(name)
+            if name not in _SELF and person and person.sex != other:
+                self.last_by_sex[sex] = name
+                return name
+        return (
+            {"male": "他", "female": "她"}[sex] if self.cast.language == "zh" else pronoun.lower()
+        )
+
+    def _remember(self, name: str) -> None:
+        if name in self.recent:
+            self.recent.remove(name)
+        self.recent.appendleft(name)
+        person = self.cast.people.get(name)
+        if person and person.sex in {"male", "female"}:
+            self.last_by_sex[person.sex] = name
+
+    # ------------------------------------------------------------ speech
+
+    def _attribute(
+        self,
+        paragraph: int,
+        segments: Sequence[_Segment],
+        lead: _Segment | None,
+        turns: list[_Turn],
+    ) -> None:
+        said_before: str | None = None
+        for n, segment in enumerate(segments):
+            if not segment.quoted:
+                continue
+            before = segments[n - 1] if n else lead
+            after = segments[n + 1] if n + 1 < len(segments) else None
+            if before is not None and before.quoted:
+                before = None
+                said_before = None  # nothing between two quotations: another one answers
+            if after is not None and after.quoted:
+                after = None
+            speaker, stranger = self._speaker(before, after, said_before)
+            called = segment.mentions[0].name if segment.mentions else None
+            if called == speaker or (segment.mentions and segment.mentions[0].at > 3):
+                called = None
+            turns.append(_Turn(paragraph, segment, speaker, called, tuple(self.recent), stranger))
+            if speaker:
+                self._remember(speaker)
+            said_before = speaker
+
+    def _speaker(
+        self, before: _Segment | None, after: _Segment | None, said_before: str | None
+    ) -> tuple[str | None, bool]:
+        """Who says it, or that it is somebody without a name; strong signs before weak ones."""
+        say = _say(self.cast.language)
+        leads = before is not None and say["leads"].search(before.text) is not None
+        if before is not None and leads:
+            return self._leader(before, said_before)
+        if after is not None:
+            name = self._said_after(after)
+            if name:
+                return name, False
+        if before is not None and before.text.endswith(("，", ",")):
+            return _first_of_last(before) or said_before, False
+        if after is not None and after.mentions and after.mentions[0].at <= 1:
+            return after.mentions[0].name, False
+        if before is not None:
+            return _first_of_last(before) or said_before, False
+        return None, False
+
+    def _leader(self, before: _Segment, said_before: str | None) -> tuple[str | None, bool]:
+        """Who is the subject of what leads in to a quotation, as in 林若雪撑着黑伞，声音发颤."""
+        start = _last_sentence(before.text)
+        sentence = before.text[start:]
+        found = [m for m in before.mentions if m.at >= start]
+        near = _say(self.cast.language)["near"].search(before.text)
+        if near:
+            close = [m for m in found if near.start() <= m.at]
+            if close:
+                return close[0].name, False
+        if found:
+            return found[0].name, False
+        if re.match(r"[又便再接仍忽因遂乃]", sentence) or len(sentence) < 6:
+            return said_before or self.subject, False
+        somebody = _say(self.cast.language)["somebody_before"].match(sentence)
+        return (somebody.group(1), False) if somebody else (None, True)
+
+    def _said_after(self, after: _Segment) -> str | None:
+        match = _say(self.cast.language)["after"].match(after.text)
+        if not match:
+            return None
+        inside = [m for m in after.mentions if m.at < match.end()]
+        if inside:
+            return inside[-1].name if self.cast.language == "en" else inside[0].name
+        somebody = (match.groupdict().get("who") or "").strip()
+        return somebody or None
+
+    # ------------------------------------------------------------ unattributed turns
+
+    def _fill(self, turns: Sequence[_Turn]) -> None:
+        for n, turn in enumerate(turns):
+            if turn.speaker or turn.stranger:
+                continue
+            before = turns[n - 1] if n and _near(turns[n - 1], turn) else None
+            if before and before.speaker:
+                turn.speaker = _other(turns, n, before.speaker, before.called)
+                continue
+            run = _unknown_run(turns, n)
+            after = turns[run] if run < len(turns) and _near(turns[run - 1], turns[run]) else None
+            if after is None or after.speaker is None:
+                first = [name for name in turn.recent if name != turn.called]
+                turn.speaker = first[-1] if len(first) > 1 else first[0] if first else None
+                continue
+            speaker: str | None = after.speaker
+            for back in range(run - 1, n - 1, -1):
+                speaker = _other(turns, back, speaker or "", None)
+                turns[back].speaker = speaker
+
+
+def _segments(pieces: Sequence[sentences.Piece]) -> list[_Segment]:
+    found: list[_Segment] = []
+    numbered = enumerate(pieces)
+    for _, group in itertools.groupby(numbered, key=lambda pair: pair[1].segment):
+        rows = list(group)
+        found.append(
+            _Segment(
+                quoted=rows[0][1].quoted,
+                text="".join(piece.text for _, piece in rows),
+                pieces=[n for n, _ in rows],
+            )
+        )
+    return found
+
+
+def _last_sentence(text: str) -> int:
+    """Where the last sentence begins; the marks at its very end do not count."""
+    body = text.rstrip("。！？!?…：:，, ")
+    cut = max((body.rfind(mark) for mark in "。！？!?…”"), default=-1)
+    return cut + 1
+
+
+def _first_of_last(segment: _Segment) -> str | None:
+    start = _last_sentence(segment.text)
+    return next((m.name for m in segment.mentions if m.at >= start), None)
+
+
+@functools.cache
+def _say(language: cast.Language) -> dict[str, re.Pattern[str]]:
+    if language == "en":
+        verb = cast.ENGLISH_SAY
+        return {
+            "leads": re.compile(rf"[:,]\s*$|\b(?:{verb})\b[^.]{{0,30}}$"),
+            "near": re.compile(rf"\b\w+\s+(?:\w+ly\s+)?(?:{verb})\b[^.]{{0,30}}$"),
+            "after": re.compile(
+                rf"\s*(?:(?:{verb})\s(?P<who>(?:the|his|her|a|an|my)\s(?:\w+\s)?\w+)?[^.;,]{{0,40}}"
+                rf"|[\w.]+(?:\s\w+)?\s(?:\w+ly\s)?(?:{verb})\b)"
+            ),
+            "somebody_before": re.compile(
+                r"((?:the|his|her|a|an|my)\s(?:\w+\s)?\w+)", re.IGNORECASE
+            ),
+        }
+    say = lexicon.alternation(list(lexicon.words("say")))
+    manner = "低声|大声|轻声|高声|厉声|压低声音|冷冷地?|淡淡地?|小声|连忙|急忙|忽然|突然"
+    return {
+        "leads": re.compile(rf"[：:]$|(?:{say})[，,]?$"),
+        "near": re.compile(rf"[^，。！？；、]{{1,12}}(?:{say})[：:，,]?$"),
+        "after": re.compile(
+            rf"[，,]?(?P<who>[^，。！？：他她我]{{1,9}}?)??(?:他|她|我)?(?:{manner})?[^，。！？：]{{0,6}}?(?:{say})"
+        ),
+        "somebody_before": re.compile(rf"([^，。！？：]{{1,8}}?)(?:{manner})?(?:{say})[：:，,]?$"),
+    }
+
+
+def _near(one: _Turn, other: _Turn) -> bool:
+    return abs(other.paragraph - one.paragraph) <= PARAGRAPHS_APART
+
+
+def _unknown_run(turns: Sequence[_Turn], start: int) -> int:
+    """The first turn from `start` on that has a speaker, or where the conversation breaks off."""
+    at = start
+    while at < len(turns) and turns[at].speaker is None and not turns[at].stranger:
+        if at > start and not _near(turns[at - 1], turns[at]):
+            break
+        at += 1
+    return at
+
+
+def _other(turns: Sequence[_Turn], at: int, speaker: str, called: str | None) -> str | None:
+    """Who answers `speaker`: whom they called, who spoke before, who was mentioned, who comes."""
+    if called and called != speaker:
+        return called
+    earlier = [turn.speaker for turn in reversed(turns[max(0, at - TURNS_BACK) : at])]
+    later = [turn.speaker for turn in turns[at : at + 4]]
+    here = turns[at].called
+    for name in (*earlier, *turns[at].recent, *later):
+        if name and name not in {speaker, here}:
+            return name
+    return None
