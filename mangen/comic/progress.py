@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from mangen import errors, storage
+from mangen import storage
 from mangen.comic import tables
 from mangen.ledger import report
 from mangen.ledger import tables as scheduling
@@ -22,14 +22,9 @@ def status(
     conn: sa.Connection, ids: Sequence[int] | None, store: storage.Store
 ) -> list[dict[str, Any]]:
     """Answer one entry a project, in order of id; raises UnknownProject for an id that is none."""
-    seen = {one.id: one for one in report.overview(conn, ids)}
-    for number in ids or ():
-        if number not in seen:
-            raise errors.UnknownProject(
-                f"there is no project {number}: `python3 manage.py status` lists them"
-            )
-    episodes = _episodes(conn, sorted(seen), store)
-    return [_entry(seen[number], episodes.get(number, [])) for number in sorted(seen)]
+    seen = report.overview(conn, ids)
+    episodes = _episodes(conn, [one.id for one in seen], store)
+    return [_entry(one, episodes.get(one.id, [])) for one in seen]
 
 
 def _entry(one: report.Overview, episodes: list[dict[str, Any]]) -> dict[str, Any]:

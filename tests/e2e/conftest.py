@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 
 from mangen import api, services, settings, stack
-from mangen.cli import run
+from mangen.cli import crew
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEASE_S = 3.0
@@ -58,7 +58,7 @@ class Deployment:
         """Start a worker as `up` does, in a session of its own."""
         log = (self.home / f"worker-{name}.log").open("ab")
         worker = subprocess.Popen(
-            run.worker_command(self.settings, name),
+            crew.worker_command(self.settings, name),
             cwd=ROOT,
             env={**os.environ, **self.environment, "PYTHONPATH": str(ROOT)},
             stdout=log,

@@ -60,7 +60,7 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         width=params["width"],
         height=params["height"],
         fps=params["fps"],
-        cues=subtitles.cues(got.lines, width=params["width"]),
+        cues=subtitles.cues(got.lines, width=params["width"], height=params["height"]),
         title=params["title"],
     )
     while True:

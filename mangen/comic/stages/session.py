@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mangen import errors
 from mangen.comic.stages import faults, kit, stage
@@ -88,7 +88,10 @@ class StageSession:
             stored = [
                 self._publish(job, fence, number, file) for number, file in enumerate(made.files)
             ]
-            state = self._reach(lambda: self._commit(fence, made, stored))
+            state = self._reach(lambda: self._commit(job, fence, made, stored))
+        except errors.Stopped as error:
+            self._forget(key)
+            return work.Outcome.aborted(str(error))
         except errors.FenceLost as error:
             log.warning("job %d attempt %d came too late: %s", job.id, fence.attempt, error)
             self._forget(key)
@@ -109,10 +112,15 @@ class StageSession:
         return jobs.Artifact(kind=file.kind, path=stored.path, sha256=stored.sha256, meta=file.meta)
 
     def _commit(
-        self, fence: jobs.Fence, made: stage.Made, stored: Sequence[jobs.Artifact]
+        self,
+        job: jobs.Job,
+        fence: jobs.Fence,
+        made: stage.Made,
+        stored: Sequence[jobs.Artifact],
     ) -> State:
         with self._kit.ledger.finishing(fence) as conn:
             self._kit.ledger.add_artifacts(conn, fence, stored)
+            self._kit.ledger.note_attempt(conn, fence, meta=_trace(job, made))
             if made.write is not None:
                 made.write(conn, stored)
         return State.DONE
@@ -146,6 +154,11 @@ class StageSession:
 
     def _reach(self, call: Callable[[], T]) -> T:
         return reach(self._kit, call)
+
+
+def _trace(job: jobs.Job, made: stage.Made) -> Mapping[str, Any]:
+    """What leads from a product back to how it was made."""
+    return {"key": job.key, "model": job.model, "seed": job.params.get("seed"), **made.value}
 
 
 def reach(tools: kit.Kit, call: Callable[[], T]) -> T:
