@@ -28,7 +28,7 @@ def worker_command(chosen: settings.Settings, name: str) -> list[str]:
     """The command line of a worker; everything else it reads from settings."""
     return [
         sys.executable, "-m", "celery", "-A", "mangen.app", "worker",
-        "--hostname", name, "--loglevel", chosen.log_level,
+        "--hostname", f"{name}@%h", "--loglevel", chosen.log_level,
         "--without-gossip", "--without-mingle",
     ]  # fmt: skip
 
