@@ -1,0 +1,1 @@
+"""The animatic: a CPU engine without weights that draws its own people, places and weather."""

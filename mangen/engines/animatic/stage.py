@@ -1,0 +1,84 @@
+"""The stage: the sizes of a panel, and the sheets that scenes and people are laid on.
+
+A panel is 1.25 times its frame, so that a camera has room. A unit is 1/720 of the frame's shorter
+side: at 720x1280 the world is 900 units wide and 1600 high.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+from mangen.engines import protocol
+from mangen.engines.animatic import light, noise, pen
+
+ROOM = 1.25
+OVER = 2
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sheet:
+    """One premultiplied RGBA layer and its depth: 0 infinitely far, 1 moves with the camera."""
+
+    image: protocol.Image
+    depth: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stage:
+    """Where one panel is drawn: pixels, units, light and chance."""
+
+    width: int  #: pixels of the panel
+    height: int
+    unit: float  #: pixels a unit
+    seed: int
+    light: light.Light
+    era: str
+    framing: str
+
+    @property
+    def w(self) -> float:
+        """Width in units."""
+        return self.width / self.unit
+
+    @property
+    def h(self) -> float:
+        """Height in units."""
+        return self.height / self.unit
+
+    @property
+    def horizon(self) -> float:
+        """The y where ground meets sky, in units."""
+        return self.h * {"establish": 0.56, "close": 0.66}.get(self.framing, 0.6)
+
+    @property
+    def old(self) -> bool:
+        """Whether houses have tiled roofs here."""
+        return self.era in ("ancient", "xianxia", "republic", "countryside")
+
+    def pen(self, *, over: int = OVER) -> pen.Pen:
+        return pen.Pen(self.width, self.height, self.unit, over=over)
+
+    def chance(self, salt: int = 0) -> random.Random:
+        return random.Random(self.seed * 1009 + salt)
+
+    def noise(self, salt: int, cell: float, octaves: int = 4) -> noise.Floats:
+        """Noise over the whole panel; `cell` in units."""
+        return noise.field(
+            self.height, self.width, self.seed * 31 + salt, cell=cell * self.unit, octaves=octaves
+        )
+
+
+def of(request: protocol.PanelRequest) -> Stage:
+    """The stage a panel request asks for."""
+    eras = [figure.sheet.era for figure in request.figures]
+    era = eras[0] if eras else ("ancient" if request.scene.place == "palace" else "republic")
+    return Stage(
+        width=2 * round(request.width * ROOM / 2),
+        height=2 * round(request.height * ROOM / 2),
+        unit=min(request.width, request.height) / 720,
+        seed=request.seed & 0x7FFFFFFF,
+        light=light.of(request.scene),
+        era=era,
+        framing=request.scene.framing,
+    )

@@ -1,0 +1,157 @@
+"""The wardrobe: a role's words -> features, the JSON that keeps it the same in every shot.
+
+Words decide first; what they leave open is drawn from the role's own name and seed, so that no two
+leads look alike. Nothing here depends on a process: the same sheet has the same features anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from mangen.engines import protocol
+from mangen.engines.animatic import colour, lookbook
+
+VERSION = 1
+
+_AGED_FACE = {"child": (1.1, 0.65), "youth": (1.0, 0.35), "adult": (1.0, 0.45), "elder": (1.03, 0.6)}
+
+
+def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
+    """Features of a role: JSON data, complete, from its words, era, sex, age and seed."""
+    chance = _chance(sheet)
+    look = _drawn(sheet, chance)
+    text = " ".join(sheet.words)
+    lower = text.lower()
+    for words, change in lookbook.WORDS:
+        if any(word in lower for word in words):
+            look.update(change)
+    worn = _worn_colours(lower)
+    if worn:
+        look["main"] = worn[0]
+    if len(worn) > 1:
+        look["trim"] = worn[1]
+    return look
+
+
+def unanchored(sheet: protocol.CharacterSheet) -> dict[str, Any]:
+    """The likeness of a role whose anchor failed: its words, in the greys of a bystander."""
+    look = features(sheet)
+    for part in ("main", "trim", "legs", "hat_colour", "skin", "inner"):
+        look[part] = colour.code(colour.grey(colour.of(look[part]), 0.62))
+    return look
+
+
+def complete(given: Mapping[str, Any], sheet: protocol.CharacterSheet) -> dict[str, Any]:
+    """Features as they came, with what they lack; unknown or foreign ones are passed over."""
+    look = unanchored(sheet) if not given else features(sheet)
+    for name, value in given.items():
+        if name in look and isinstance(value, type(look[name])):
+            look[name] = value
+    return look
+
+
+def _chance(sheet: protocol.CharacterSheet) -> random.Random:
+    # age stays out: someone remembered as a child keeps face, skin and colours
+    seed = f"{sheet.name}|{sheet.era}|{sheet.seed}"
+    return random.Random(hashlib.sha256(seed.encode()).hexdigest())  # noqa: S324 - no secret
+
+
+def _drawn(sheet: protocol.CharacterSheet, chance: random.Random) -> dict[str, Any]:
+    female = sheet.sex == "female" or (sheet.sex == "unknown" and chance.random() < 0.5)
+    elder, child = sheet.age == "elder", sheet.age == "child"
+    women, men, women_hair, men_hair = lookbook.ERAS.get(sheet.era, lookbook.ERAS["modern"])
+    face, jaw = _AGED_FACE[sheet.age]
+    hue = chance.random()
+    strong = sheet.era in ("ancient", "xianxia", "republic")
+    main = colour.hsv(hue, chance.uniform(0.34, 0.62), chance.uniform(0.40, 0.68))
+    if elder:
+        main = colour.dark(colour.grey(main, 0.45), 0.15)
+    trim = colour.hsv(hue + chance.uniform(0.38, 0.62), 0.5 if strong else 0.4, 0.78)
+    hair = chance.choice(lookbook.GREY_HAIRS if elder else lookbook.HAIRS)
+    style = chance.choice(women_hair if female else men_hair)
+    if child:
+        style = chance.choice(("braids", "tufts", "bob") if female else ("cropped", "tufts", "short"))
+        if sheet.era in ("modern", "campus"):
+            style = chance.choice(("ponytail", "bob", "braids") if female else ("short", "tousled"))
+    if elder and female:
+        style = "bun"
+    if elder and not female and sheet.era in ("modern", "countryside"):
+        style = chance.choice(("cropped", "balding", "side"))
+    beard = "none"
+    if not female and not child and sheet.age != "youth":
+        beard = chance.choice(
+            ("long", "moustache", "none") if elder else ("none", "none", "none", "moustache")
+        )
+    garment = chance.choice(women if female else men)
+    if child and garment in ("suit", "coat", "qipao", "gown"):
+        garment = "jacket" if strong else "shirt"
+    return {
+        "version": VERSION,
+        "female": female,
+        "age": sheet.age,
+        "face": round(face * chance.uniform(0.95, 1.06) * (0.97 if female else 1.0), 3),
+        "jaw": round(min(1.0, jaw + chance.uniform(-0.2, 0.25) - (0.15 if female else 0)), 3),
+        "skin": chance.choice(lookbook.SKINS),
+        "hair": hair,
+        "hair_style": style,
+        "iris": chance.choice(lookbook.IRISES),
+        "eyes": round(chance.uniform(0.94, 1.1) * (1.08 if female else 1.0), 3),
+        "brow": round(chance.uniform(5.0, 6.5) if female else chance.uniform(7.0, 10.0), 2),
+        "brow_turn": round(chance.uniform(-3.0, 3.0), 2),
+        "nose": round(chance.uniform(0.85, 1.15), 3),
+        "lines": elder,
+        "beard": beard,
+        "glasses": not strong and not child and chance.random() < 0.14,
+        "scar": False,
+        "freckles": child and chance.random() < 0.3,
+        "mole": chance.random() < 0.12,
+        "ruddy": round(0.16 if child else chance.uniform(0.0, 0.1), 3),
+        "hat": "none",
+        "hat_colour": colour.code(colour.hsv(hue + 0.45, 0.18, 0.3)),
+        "garment": garment,
+        "main": colour.code(main),
+        "trim": colour.code(trim),
+        "inner": chance.choice(("#efe6d6", "#e8e2da", "#f3eee4", "#ded6c6")),
+        "legs": colour.code(colour.hsv(hue + 0.55, 0.28, 0.36)),
+        "ring": False,
+        "scarf": "",
+        "earrings": female and not child and chance.random() < 0.5,
+        "hairpin": female and strong and chance.random() < 0.7,
+        "patch": False,
+        "barefoot": False,
+        "tall": round(chance.uniform(0.96, 1.05), 3),
+    }
+
+
+_NOT_CLOTHES = "发脸眼眉须胡肤牙唇手"
+
+
+def _worn_colours(text: str) -> list[str]:
+    """Colour words in the order they stand, those of hair, face and skin left out."""
+    found: dict[int, str] = {}
+    taken: set[int] = set()
+    for word, code in (*lookbook.COLOURS, *lookbook.EN_COLOURS.items()):
+        at = text.find(word)
+        while at >= 0:
+            span = range(at, at + len(word))
+            after = text[at + len(word) : at + len(word) + 3]
+            near = after.split(" ")[0] if word[0] > "\x7f" else after[1:]
+            if not taken.intersection(span) and not any(part in near for part in _NOT_CLOTHES):
+                if not _english_body(word, text, at):
+                    found[at] = code
+            taken.update(span)
+            at = text.find(word, at + 1)
+    return [found[at] for at in sorted(found)]
+
+
+def _english_body(word: str, text: str, at: int) -> bool:
+    """Whether an English colour belongs to the body, or is only a piece of a longer word."""
+    if not word.isascii():
+        return False
+    end = at + len(word)
+    cut = (at > 0 and text[at - 1].isalpha()) or (end < len(text) and text[end].isalpha())
+    following = text[end:].lstrip(" -").split(" ")[0]
+    return cut or following.startswith(("hair", "eye", "face", "skin", "beard"))
