@@ -45,7 +45,7 @@ class Burner:
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
-        self.scale = min(width / 720, height / 1280)
+        self.scale = subtitles.scale_of(width, height)
         self._overlay = functools.lru_cache(maxsize=8)(self._drawn)
 
     def burn(self, frame: Array, cue: subtitles.Cue) -> None:
@@ -55,7 +55,7 @@ class Burner:
             return
         rows, columns = over.rest.shape
         part = frame[over.y : over.y + rows, over.x : over.x + columns]
-        part[:] = _blended(part, cv2.merge([over.rest] * 3), over.rgb)
+        part[:] = _blended(part, np.asarray(cv2.merge([over.rest] * 3), np.uint8), over.rgb)
 
     def burn_planes(self, frame: Array, cue: subtitles.Cue) -> None:
         """Draw onto a yuv420p frame, shape (height * 3 / 2, width), BT.601, in place.
@@ -146,7 +146,7 @@ def _blended(under: Array, rest: Array, over: Array) -> Array:
     return np.asarray(cv2.add(cv2.multiply(under, rest, scale=1 / 255), over), np.uint8)
 
 
-def _bytes(values: np.ndarray[Any, np.dtype[np.float32]]) -> Array:
+def _bytes(values: Any) -> Array:
     return np.ascontiguousarray(np.clip(np.rint(values), 0, 255).astype(np.uint8))
 
 

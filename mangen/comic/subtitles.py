@@ -16,7 +16,7 @@ import budoux
 
 from mangen.engines import length
 
-COLUMNS = 12  #: widest row; 552 px of 720
+COLUMNS = 12  #: widest row of an upright frame; 552 px of 720
 ROWS = 2
 CLOSING = "，。！？；：、…—～”’」』》〉】）)]},.!?;:%％℃·"
 _OPENING = "“‘「『《〈【（([{"
@@ -33,7 +33,7 @@ _BREAK_STRONG, _BREAK_WEAK, _BREAK_PHRASE, _BREAK_WORD, _BREAK_INSIDE = 0.0, 1.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class TimedLine:
     """A line and the frames it is heard in, or shown where it is not spoken."""
 
     start_frame: int
@@ -50,11 +50,15 @@ class Cue:
     rows: tuple[str, ...]
 
 
-def cues(lines: Iterable[Said], *, columns: int = COLUMNS) -> Sequence[Cue]:
+def cues(
+    lines: Iterable[TimedLine], *, width: int = 720, height: int | None = None
+) -> Sequence[Cue]:
     """The cues of all lines, in order; a long line's cues share its frames by what is spoken.
 
-    A line without frames, or without anything to see, has no cue.
+    Rows hold 12 ideographs in an upright frame of any size, up to twice that in a lying one
+    (`height` None: upright). A line without frames, or without anything to see, has no cue.
     """
+    columns = columns_of(width, height)
     made: list[Cue] = []
     for line in lines:
         pages = list(_pages(line.text, columns)) if line.frames > 0 else []
@@ -71,6 +75,18 @@ def cues(lines: Iterable[Said], *, columns: int = COLUMNS) -> Sequence[Cue]:
     return made
 
 
+def scale_of(width: int, height: int) -> float:
+    """How much larger than in 720x1280 the type is."""
+    return min(width / 720, height / 1280)
+
+
+def columns_of(width: int, height: int | None) -> int:
+    """Ideographs a row may hold."""
+    if height is None:
+        return COLUMNS
+    return min(2 * COLUMNS, round(COLUMNS * width / 720 / scale_of(width, height)))
+
+
 def to_srt(made: Sequence[Cue], fps: int) -> str:
     """SubRip text."""
     blocks = (
@@ -83,7 +99,7 @@ def to_srt(made: Sequence[Cue], fps: int) -> str:
 
 def to_ass(made: Sequence[Cue], fps: int, width: int, height: int) -> str:
     """Advanced SubStation text that looks as the burned rows do."""
-    scale = min(width / 720, height / 1280)
+    scale = scale_of(width, height)
     # its sizes are heights of a line: Noto Sans CJK's is 1.448 em
     style = (
         f"Style: Line,Noto Sans CJK SC,{46 * 1.448 * scale:.0f},&H00F0FAFF,&H001A1217,&H800E060A,"
@@ -193,14 +209,14 @@ def _atoms(text: str, columns: int) -> list[_Atom]:
     clean = re.sub(r"\s+", " ", "".join(ch for ch in text if _visible(ch))).strip()
     joined: list[str] = []
     held = quoted = False
-    for token in _TOKEN.findall(clean):
-        quote = token == '"'
-        if joined and (held or token[0] in CLOSING or token == " " or (quote and quoted)):
-            joined[-1] += token
+    for piece in _TOKEN.findall(clean):
+        quote = piece == '"'
+        if joined and (held or piece[0] in CLOSING or piece == " " or (quote and quoted)):
+            joined[-1] += piece
         else:
-            joined.append(token)
+            joined.append(piece)
         quoted ^= quote
-        held = token in _OPENING or (quote and quoted) or (held and token == " ")
+        held = piece in _OPENING or (quote and quoted) or (held and piece == " ")
     parts = [part for whole in joined for part in _cut(whole, 2 * columns)]
     edges = _phrase_edges(clean)
     atoms: list[_Atom] = []

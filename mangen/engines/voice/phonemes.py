@@ -77,7 +77,7 @@ class Phonemes:
 
 
 def pieces(phonemes: str, limit: int = LIMIT) -> list[str]:
-    """Cut a long string into pieces of at most `limit`, at the ends of sentences where it can be."""
+    """Cut a long string into pieces of at most `limit`, where sentences end if they do."""
     if len(phonemes) <= limit:
         return [phonemes] if phonemes else []
     for cut in _CUTS:

@@ -61,7 +61,9 @@ def _date(m: re.Match[str]) -> str:
     year, month, day = m[1], int(m[3]), int(m[4])
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return m[0]
-    return f"{numerals.digits(year)}年{numerals.cardinal(str(month))}月{numerals.cardinal(str(day))}日"
+    return (
+        f"{numerals.digits(year)}年{numerals.cardinal(str(month))}月{numerals.cardinal(str(day))}日"
+    )
 
 
 def _time(m: re.Match[str]) -> str:
@@ -81,7 +83,7 @@ def _price(m: re.Match[str]) -> str:
     unit, amount, scale = _MONEY[m[1]], m[2], m[3] or ""
     whole, _, parts = amount.partition(".")
     if unit == "元" and not scale and 0 < len(parts) <= 2:
-        tens, ones = (parts + "0")[:2]
+        tens, ones = parts[0], parts[1:] or "0"
         said = numerals.counted(whole, "元") + "元" if int(whole) else ""
         if tens != "0":
             said += numerals.digits(tens) + "角"
@@ -169,7 +171,7 @@ _RULES: tuple[Rule, ...] = (
     _rule(rf"(?<![\d:])({_N}):({_N})(?![\d:])",
           lambda m: f"{numerals.cardinal(m[1])}比{numerals.cardinal(m[2])}"),
     _rule(rf"(?<![\w.-])({_N})\s?[-–~～]\s?({_N})(?![\w.-])", _pair),
-    _rule(rf"(?<=[\d)])\s?([+=×x*÷<>≈±])\s?(?=\d)", lambda m: _SIGNS[m[1]]),
+    _rule(r"(?<=[\d)])\s?([+=×x*÷<>≈±])\s?(?=\d)", lambda m: _SIGNS[m[1]]),
     _rule(rf"(?:^|(?<=[\s(（:：，为是]))-(?={_N})", lambda _: "负"),
     _rule(r"(?<=\d)\+", lambda _: "加"),
     _rule(r"(?<=[A-Za-z])-?(\d{3,})", lambda m: numerals.digits(m[1])),
@@ -190,15 +192,15 @@ def _cleaned(text: str, language: Language) -> str:
     text = "".join(ch if ch in keep or _is_word(ch) else _gap(ch) for ch in text)
     text = re.sub(r"(?<![A-Za-z])['-]+|['-]+(?![A-Za-z\d])", " ", text)
     text = re.sub(r"([,.!?;:，。！？；：])(?:\s*[,.!?;:，。！？；：])+", _strongest, text)
-    text = re.sub(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿，。！？；：])|(?<=[，。！？；：])\s+|\s+(?=[,.!?;:])", "", text)
+    text = re.sub(
+        r"(?<=[㐀-鿿])\s+(?=[㐀-鿿，。！？；：])|(?<=[，。！？；：])\s+|\s+(?=[,.!?;:])", "", text
+    )
     return re.sub(r"\s+", " ", text).strip().lstrip(",.;:，。；：！？!? ")
 
 
 def _is_word(ch: str) -> bool:
     return (
-        "㐀" <= ch <= "鿿"
-        or (ch.isascii() and ch.isalnum())
-        or ("À" <= ch <= "ɏ" and ch.isalpha())
+        "㐀" <= ch <= "鿿" or (ch.isascii() and ch.isalnum()) or ("À" <= ch <= "ɏ" and ch.isalpha())
     )
 
 
@@ -208,4 +210,4 @@ def _gap(ch: str) -> str:
 
 
 def _strongest(m: re.Match[str]) -> str:
-    return max(m[0].replace(" ", ""), key=lambda mark: "，,：:；;。.！!？?".index(mark))
+    return max(m[0].replace(" ", ""), key="，,：:；;。.！!？?".index)

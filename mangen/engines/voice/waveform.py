@@ -73,7 +73,7 @@ def joined(parts: list[Samples], pauses: list[float], rate: int) -> Samples:
 
 def to_pcm(samples: Samples) -> np.ndarray[Any, np.dtype[np.int16]]:
     """16-bit samples."""
-    return np.rint(np.clip(samples, -1.0, 1.0) * 32767.0).astype("<i2")
+    return np.asarray(np.rint(np.clip(samples, -1.0, 1.0) * 32767.0), "<i2")
 
 
 def from_pcm(pcm: np.ndarray[Any, np.dtype[np.int16]]) -> Samples:

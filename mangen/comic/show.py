@@ -1,0 +1,132 @@
+"""All frames of an episode in order, with something to see in every part."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import pathlib
+from collections.abc import Iterator, Sequence
+
+import cv2
+import numpy as np
+
+from mangen import errors
+from mangen.comic import burner, footage, soundtrack
+from mangen.engines import protocol
+
+_DARK, _FLAT = 24.0, 8.0  #: mean and deviation of luma below which a frame makes no cover
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One shot: exactly `frames` frames, whatever its clip and sound last."""
+
+    clip: pathlib.Path | None
+    panel: protocol.Image | pathlib.Path | None = None  #: what is shown where the clip is missing
+    frames: int
+    audio: soundtrack.Samples | None = None  #: mono, 48 kHz, shape (n,); None: silence
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Replaced:
+    """A part that could not be shown as it was meant, what stood in, and why."""
+
+    part: int
+    by: str
+    why: str
+
+
+class Show:
+    """Degrades, never blocks: its panel in motion, or a neighbour's picture, stands for a clip.
+
+    Notes what it replaced, and what would make a cover.
+    """
+
+    def __init__(self, parts: Sequence[Part], width: int, height: int) -> None:
+        self.parts, self.width, self.height = parts, width, height
+        self.replaced: list[Replaced] = []
+        self._cover: tuple[int, burner.Array] | None = None
+
+    def frames(self) -> Iterator[burner.Array]:
+        """Planes of every frame; one that is held comes several times, so copy before drawing."""
+        shown: burner.Array | None = None
+        for i, part in enumerate(self.parts):
+            for k, frame in enumerate(self._part(i, part, shown)):
+                shown = frame
+                if k == part.frames // 2:
+                    self._consider(part, frame)
+                yield frame
+
+    def cover(self) -> protocol.Image:
+        """The middle of the first part that is heard and has something to see, else of any."""
+        assert self._cover is not None, "asked for before a frame was shown"
+        return np.asarray(cv2.cvtColor(self._cover[1], cv2.COLOR_YUV2RGB_I420), np.uint8)
+
+    def _consider(self, part: Part, frame: burner.Array) -> None:
+        luma = frame[: self.height]
+        good = luma.mean() > _DARK and luma.std() > _FLAT
+        merit = 2 * good + (part.audio is not None)  # cards are silent
+        if self._cover is None or merit > self._cover[0]:
+            self._cover = merit, frame
+
+    def _part(self, i: int, part: Part, shown: burner.Array | None) -> Iterator[burner.Array]:
+        why = "it has no clip"
+        if part.clip is not None:
+            try:
+                yield from self._clip(i, part.clip, part.frames)
+            except errors.EngineError as error:
+                why = str(error)
+            else:
+                return
+        panel = _picture(part)
+        if panel is not None:
+            self.replaced.append(Replaced(part=i, by="a camera move on its panel", why=why))
+        elif shown is not None:
+            self.replaced.append(Replaced(part=i, by="the picture before it, held", why=why))
+            yield from itertools.repeat(shown, part.frames)
+            return
+        else:
+            self.replaced.append(Replaced(part=i, by="a neighbour's picture", why=why))
+            panel = self._following(i)
+        yield from footage.of_panel(panel, part.frames, self.width, self.height, turn=i)
+
+    def _clip(self, i: int, clip: pathlib.Path, frames: int) -> Iterator[burner.Array]:
+        """Exactly so many frames: cut, or the last one held; raises before the first or never."""
+        source = footage.of_clip(clip, self.width, self.height)
+        last: burner.Array | None = None
+        for _ in range(frames):
+            try:
+                last = next(source, last)
+            except errors.EngineError as error:
+                if last is None:
+                    raise
+                by = "its last whole frame, held"
+                self.replaced.append(Replaced(part=i, by=by, why=str(error)))
+                source = iter(())
+            if last is None:
+                raise errors.EngineError(f"the clip {clip} has no frame")
+            yield last
+
+    def _following(self, i: int) -> protocol.Image:
+        for part in self.parts[i + 1 :]:
+            panel = _picture(part)
+            if panel is not None:
+                return panel
+            if part.clip is not None:
+                with contextlib.suppress(errors.EngineError, StopIteration):
+                    planes = next(footage.of_clip(part.clip, self.width, self.height))
+                    return np.asarray(cv2.cvtColor(planes, cv2.COLOR_YUV2RGB_I420), np.uint8)
+        raise errors.EngineError("no part of the episode has a picture: neither clip nor panel")
+
+
+def _picture(part: Part) -> protocol.Image | None:
+    """The part's panel; a file that is no picture counts as none."""
+    if not isinstance(part.panel, pathlib.Path):
+        return part.panel
+    try:
+        data = np.fromfile(part.panel, np.uint8)  # cv2.imread takes no such names as users give
+    except OSError:
+        return None
+    picture = cv2.imdecode(data, cv2.IMREAD_COLOR) if len(data) else None
+    return None if picture is None else np.asarray(picture[..., ::-1], np.uint8)
