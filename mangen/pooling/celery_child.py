@@ -16,15 +16,12 @@ from multiprocessing import connection
 from typing import Any
 
 from billiard import process as billiard_process
-from billiard.einfo import ExceptionInfo
 from celery import platforms
 from celery.app import trace
 from celery.concurrency import prefork
 from kombu.utils import imports
 
-from mangen.pooling import celery_task, child, wire, work
-
-_LETHAL = (MemoryError, SystemExit, KeyboardInterrupt)
+from mangen.pooling import celery_errors, celery_task, child, wire, work
 
 
 def main() -> None:
@@ -75,30 +72,24 @@ def settle(load: wire.Load, outcome: work.Outcome | None, seconds: float) -> byt
         failed, result, own = trace.fast_trace_task(
             name, request_id, request, body, content_type, content_encoding
         )
-        reply = (True, (failed, _tame(failed, result), own if outcome is None else seconds))
+        reply = (
+            True,
+            (
+                failed,
+                celery_errors.tame(result) if failed else result,
+                own if outcome is None else seconds,
+            ),
+        )
     except BaseException as error:  # noqa: BLE001 - Reject, MemoryError, SystemExit leave the tracer
-        reply = (False, _info(error))
+        reply = (False, celery_errors.info(error))
     finally:
         celery_task.release(request_id)
     try:
         return pickle.dumps(reply)
     except Exception as error:  # noqa: BLE001 - whatever a task's result raises when pickled
-        return pickle.dumps((False, _info(RuntimeError(f"the result can't be sent: {error!r}"))))
-
-
-def _tame(failed: int, result: Any) -> Any:
-    """Replace what Celery would raise again inside the worker's main process."""
-    if failed:
-        inner = getattr(result.exception, "exc", result.exception)
-        if isinstance(inner, _LETHAL):
-            result.exception = RuntimeError(f"the task raised {inner!r}")
-    return result
-
-
-def _info(error: BaseException) -> ExceptionInfo:
-    if isinstance(error, _LETHAL):
-        error = RuntimeError(f"the task raised {error!r}")
-    return ExceptionInfo((type(error), error, error.__traceback__))
+        return pickle.dumps(
+            (False, celery_errors.info(RuntimeError(f"the result can't be sent: {error!r}")))
+        )
 
 
 if __name__ == "__main__":

@@ -8,12 +8,11 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from billiard.einfo import ExceptionInfo
 from billiard.exceptions import Terminated, WorkerLostError
 from celery.utils import log
 from celery.worker import state
 
-from mangen.pooling import wire, work
+from mangen.pooling import celery_errors, wire, work
 
 _log = log.get_logger(__name__)
 
@@ -93,7 +92,11 @@ class CeleryRequest:
             # Ignore, which the child's tracer got, would leave it as started in every monitor
             self.terminated(outcome.error)
             return
-        ok, result = pickle.loads(reply)  # noqa: S301 - from our own child
+        try:
+            ok, result = pickle.loads(reply)  # noqa: S301 - from our own child
+        except Exception as error:  # noqa: BLE001 - a task's own result, its own errors
+            self.lost(f"its result can't be read: {error!r}")
+            return
         name = "callback" if ok else "error_callback"
         self._callbacks.post(self._options[name], result)
 
@@ -106,18 +109,15 @@ class CeleryRequest:
 
     def terminated(self, why: str) -> None:
         error = Terminated(-signal.SIGTERM) if not why else Terminated(why)
-        self._callbacks.post(self._options["error_callback"], info(error))
+        self._callbacks.post(self._options["error_callback"], celery_errors.info(error))
 
     def timed_out(self, seconds: float) -> None:
         self._callbacks.post(self._options["timeout_callback"], False, round(seconds, 1))
 
     def lost(self, why: str) -> None:
-        self._callbacks.post(self._options["error_callback"], info(WorkerLostError(why)))
-
-
-def info(error: BaseException) -> ExceptionInfo:
-    """Wrap an error as Celery hands them about."""
-    return ExceptionInfo((type(error), error, error.__traceback__))
+        self._callbacks.post(
+            self._options["error_callback"], celery_errors.info(WorkerLostError(why))
+        )
 
 
 def item_of(name: str, key: str, request: Mapping[str, Any]) -> work.Item:
@@ -145,5 +145,5 @@ def item_of(name: str, key: str, request: Mapping[str, Any]) -> work.Item:
 
 
 def plain(name: str, key: str) -> work.Item:
-    """A task without a job: alone, unclaimed, and never behind lower classes."""
-    return work.Item(key=key, name=name, bucket=wire.PLAIN, klass=0)
+    """A task without a job: alone, unclaimed, and first."""
+    return work.Item(key=key, name=name, bucket=wire.PLAIN, klass=0, rank=float("inf"))

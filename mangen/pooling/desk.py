@@ -347,8 +347,10 @@ class Desk:
                 members=message.members,
             )
         )  # fmt: skip
-        held.request.settled(outcome, message.reply)
-        self._end(key)
+        try:
+            held.request.settled(outcome, message.reply)
+        finally:
+            self._end(key)
 
     def _on_death(self, child: lives.Child, status: int) -> None:
         batch, why = child.batch, child.error.strip().rpartition("\n")[2] or lives.describe(status)

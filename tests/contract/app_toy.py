@@ -16,10 +16,13 @@ import time
 
 import celery
 import kombu
+from celery import signals
 
 from mangen.pooling import celery_task, models, work
 
 LOG = pathlib.Path(os.environ["TOY_LOG"])
+PREFIX = os.environ.get("TOY_PREFIX", "")
+QUEUES = [PREFIX + name for name in ("gpu.high", "cpu", "gpu.mid", "gpu.low")]
 
 app = celery.Celery("toy", broker=os.environ["TOY_BROKER"], backend=os.environ["TOY_RESULTS"])
 app.conf.update(
@@ -33,11 +36,8 @@ app.conf.update(
     broker_transport_options=(
         {"queue_order_strategy": "priority"} if os.environ["TOY_BROKER"].startswith("redis") else {}
     ),
-    task_queues=[
-        kombu.Queue(name, kombu.Exchange(name), routing_key=name)
-        for name in ("gpu.high", "cpu", "gpu.mid", "gpu.low")
-    ],
-    task_default_queue="cpu",
+    task_queues=[kombu.Queue(name, kombu.Exchange(name), routing_key=name) for name in QUEUES],
+    task_default_queue=PREFIX + "cpu",
     task_send_sent_event=True,
     resident_pool={
         "app": "app_toy:app",
@@ -59,6 +59,11 @@ def write(what, **more):
     handle = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(handle, line.encode())
     os.close(handle)
+
+
+@signals.task_failure.connect
+def on_failure(task_id=None, exception=None, **_):
+    write("celery_failed", key=task_id, pid=os.getpid(), error=repr(exception))
 
 
 class Session:
@@ -195,3 +200,9 @@ def plain(value=0, sleep=0.0, word=""):
     if word == "raise":
         raise ValueError("a plain error")
     return value + 1
+
+
+@app.task(name="toy.count")
+def count(values):
+    write("count", values=values)
+    return len(values)
