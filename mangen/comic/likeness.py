@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from mangen.comic import cast, lexicon, model
+from mangen.comic import lexicon, model, people
 
 WORDS = 6  #: words about looks on a sheet
 REACH = 24  #: characters around a name in which they are looked for
@@ -15,11 +15,10 @@ REACH = 24  #: characters around a name in which they are looked for
 _CHILD = re.compile(r"(?:[七八九]|十[一二三]?|十一二)岁|小孩|孩童|男童|女童")
 _YOUTH = re.compile(r"少年|少女|女孩|男孩|女生|男生|二八|十[五六七八九]岁|学生|高中|大学")
 _ELDER = re.compile(r"老人|老者|白发|白须|皱纹|花甲|七十|八十|拐杖")
-_PRONOUN_SEX: dict[str, cast.Sex] = {"他": "male", "她": "female", "he": "male", "she": "female"}
 
 
 def characters(
-    people: cast.Cast,
+    cast: people.Cast,
     seen: Iterable[str | None],
     narration: Sequence[str],
     *,
@@ -31,21 +30,26 @@ def characters(
     drawn = [
         name
         for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        if name in people.people or name in _PRONOUN_SEX or name in {cast.SELF_ZH, cast.SELF_EN}
-    ][:most]
-    about = _about(people, drawn, narration)
-    return [_character(name, people, about[name], era) for name in drawn]
+        if name in cast.people
+        or name in people.PRONOUNS
+        or name in {people.SELF_ZH, people.SELF_EN}
+    ]
+    # those who are only talked of come last: they are drawn where somebody sees them later
+    drawn += [name for name, one in cast.people.items() if name not in drawn and not one.role]
+    del drawn[most:]
+    about = _about(cast, drawn, narration)
+    return [_character(name, cast, about[name], era) for name in drawn]
 
 
 def _about(
-    people: cast.Cast, names: Sequence[str], narration: Sequence[str]
+    cast: people.Cast, names: Sequence[str], narration: Sequence[str]
 ) -> dict[str, list[str]]:
     """What stands near each name, up to the next name or the end of the sentence."""
     found: dict[str, list[str]] = {name: [] for name in names}
     for line in narration:
-        matches = list(people.pattern.finditer(line))
+        matches = list(cast.pattern.finditer(line))
         for n, match in enumerate(matches):
-            name = people.aliases.get(match.group(), match.group())
+            name = cast.aliases.get(match.group(), match.group())
             if name not in found or len(found[name]) >= 400:
                 continue
             end = matches[n + 1].start() if n + 1 < len(matches) else len(line)
@@ -58,16 +62,17 @@ def _about(
     return found
 
 
-def _character(name: str, people: cast.Cast, about: Sequence[str], era: str) -> model.Character:
-    person = people.people.get(name)
+def _character(name: str, cast: people.Cast, about: Sequence[str], era: str) -> model.Character:
+    person = cast.people.get(name)
     text = " ".join(about)
-    section = "look" if people.language == "zh" else "english-look"
-    pattern = re.compile(lexicon.alternation(list(lexicon.words(section))))
+    section = "look" if cast.language == "zh" else "english-look"
+    edge = r"\b" if cast.language == "en" else ""
+    pattern = re.compile(rf"{edge}(?:{lexicon.alternation(list(lexicon.words(section)))}){edge}")
     looks = tuple(dict.fromkeys(match.group() for match in pattern.finditer(text)))
-    sex = person.sex if person else _PRONOUN_SEX.get(name, "unknown")
+    sex = person.sex if person else people.PRONOUNS.get(name, "unknown")
     age = person.age if person else "adult"
-    if age == "adult" and not (person and person.role):
-        age = _age(text, name)
+    if age in {"adult", "youth"} and not (person and person.role):
+        age = _age(text, name) or age
     return model.Character(
         name=name,
         sex=sex,
@@ -78,14 +83,14 @@ def _character(name: str, people: cast.Cast, about: Sequence[str], era: str) -> 
     )
 
 
-def _age(text: str, name: str) -> cast.Age:
+def _age(text: str, name: str) -> people.Age | None:
     if name.startswith("老"):
         return "elder"
-    marks: tuple[tuple[cast.Age, re.Pattern[str]], ...] = (
+    marks: tuple[tuple[people.Age, re.Pattern[str]], ...] = (
         ("child", _CHILD),
         ("youth", _YOUTH),
         ("elder", _ELDER),
     )
     counts = {age: len(pattern.findall(text)) for age, pattern in marks}
     best = max(counts, key=lambda age: counts[age])
-    return best if counts[best] else "adult"
+    return best if counts[best] else None

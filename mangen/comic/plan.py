@@ -14,6 +14,7 @@ from mangen.comic import (
     likeness,
     model,
     paragraphs,
+    people,
     scenery,
     sentences,
     speakers,
@@ -76,13 +77,11 @@ class _Planner:
         rows = [row for chapter in chapters for row in chapter.rows]
         narration = [_narration(row) for row in rows]
         speech = [piece.text for row in rows for piece in row if piece.quoted]
-        people = cast.find(narration, speech, self.source.text, self.language)
+        found = cast.find(narration, speech, self.source.text, self.language)
         self.era = scenery.era(self.source.text)
-        told: list[tuple[_Chapter, list[staging.Beat]]] = []
-        for chapter in chapters:
-            told.append((chapter, self._beats(chapter, people)))
+        told = [(chapter, self._beats(chapter, found)) for chapter in chapters]
         characters = likeness.characters(
-            people,
+            found,
             [name for _, beats in told for beat in beats for name in (*beat.people, beat.speaker)],
             narration,
             era=self.era,
@@ -134,42 +133,42 @@ class _Planner:
         piece = self.source.text[start:end]
         self.left_out.append(model.LeftOut(span=(start, end), text=piece, why=why))
 
-    def _beats(self, chapter: _Chapter, people: cast.Cast) -> list[staging.Beat]:
-        told = speakers.Teller(people).tell(chapter.rows)
-        scenes = self._scenes(chapter, people)
+    def _beats(self, chapter: _Chapter, found: people.Cast) -> list[staging.Beat]:
+        told = speakers.Teller(found).tell(chapter.rows)
+        scenes = self._scenes(chapter, found)
         beats: list[staging.Beat] = []
         for number, row in enumerate(chapter.rows):
-            for piece, who in zip(row, told[number], strict=True):
-                beats.append(
-                    staging.Beat(
-                        start=piece.start,
-                        end=piece.end,
-                        text=piece.text,
-                        quoted=piece.quoted,
-                        paragraph=number,
-                        segment=piece.segment,
-                        spoken=_says(piece.text),
-                        language=_line_language(piece.text, self.language),
-                        speaker=who.speaker,
-                        people=who.people,
-                        scene=scenes[number][0],
-                        opens=scenes[number][1] and piece is row[0],
-                    )
+            beats.extend(
+                staging.Beat(
+                    start=piece.start,
+                    end=piece.end,
+                    text=piece.text,
+                    quoted=piece.quoted,
+                    paragraph=number,
+                    segment=piece.segment,
+                    spoken=_says(piece.text),
+                    language=_line_language(piece.text, self.language),
+                    speaker=who.speaker,
+                    people=who.people,
+                    scene=scenes[number][0],
+                    opens=scenes[number][1] and piece is row[0],
                 )
+                for piece, who in zip(row, told[number], strict=True)
+            )
         return beats
 
     # ------------------------------------------------------------ scenes
 
     def _scenes(
-        self, chapter: _Chapter, people: cast.Cast
+        self, chapter: _Chapter, found: people.Cast
     ) -> list[tuple[protocol.SceneLabels, bool]]:
         """The labels of each paragraph, and whether its scene is new."""
-        seen = [scenery.look(_narration(row), people.masked, self.language) for row in chapter.rows]
+        seen = [scenery.look(_narration(row), found.masked, self.language) for row in chapter.rows]
         home = _HOME[self.era]
         place = next((one.place for one in seen[:12] if one.place), None) or home
         now = protocol.SceneLabels(place=place)
         kept: protocol.SceneLabels | None = None  #: the scene that a flashback interrupts
-        found: list[tuple[protocol.SceneLabels, bool]] = []
+        scenes: list[tuple[protocol.SceneLabels, bool]] = []
         for n, (row, one) in enumerate(zip(chapter.rows, seen, strict=True)):
             words = _narration(row)
             before = now
@@ -179,8 +178,8 @@ class _Planner:
                 kept = dataclasses.replace(now, place=home) if n == 0 else now
             now = _moved(now, one, first=n == 0)
             fresh = n == 0 or (now.place, now.time) != (before.place, before.time)
-            found.append((dataclasses.replace(now, mood=one.mood or "calm"), fresh))
-        return found
+            scenes.append((dataclasses.replace(now, mood=one.mood or "calm"), fresh))
+        return scenes
 
     # ------------------------------------------------------------ episodes
 

@@ -10,19 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mangen.comic import cast, lexicon, sentences
+from mangen.comic import cast_chinese, cast_english, people, sentences
 
 TURNS_BACK = 8  #: how far back the other one of a conversation may have spoken
 PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
-_PRONOUNS = {
-    "他": "male",
-    "她": "female",
-    "he": "male",
-    "she": "female",
-    "He": "male",
-    "She": "female",
-}
-_SELF = frozenset({cast.SELF_ZH, cast.SELF_EN})
 
 
 class Mention(NamedTuple):
@@ -62,10 +53,10 @@ class Told:
 class Teller:
     """Follows a chapter; its memory of who was mentioned last is what pronouns refer to."""
 
-    def __init__(self, people: cast.Cast) -> None:
-        self.cast = people
+    def __init__(self, cast: people.Cast) -> None:
+        self.cast = cast
         self.recent: collections.deque[str] = collections.deque(maxlen=4)
-        self.last_by_sex: dict[str, str] = {}
+        self.last_by_sex: dict[people.Sex, str] = {}
         self.subject: str | None = None
 
     def tell(self, paragraphs: Sequence[Sequence[sentences.Piece]]) -> list[list[Told]]:
@@ -79,40 +70,49 @@ class Teller:
             for segment in segments:
                 self._read(segment, pieces, row)
             self._attribute(number, segments, lead, turns)
+            told_of = [m.name for one in segments if not one.quoted for m in one.mentions]
+            self.subject = told_of[0] if told_of else self.subject
             last = segments[-1] if segments else None
             lead = last if last and not last.quoted and last.text.endswith(("：", ":")) else None
             told.append(row)
         self._fill(turns)
         for turn in turns:
-            people = (turn.speaker,) if turn.speaker else ()
+            seen = (turn.speaker,) if turn.speaker else ()
             for piece in turn.segment.pieces:
-                told[turn.paragraph][piece] = Told(turn.speaker, people)
+                told[turn.paragraph][piece] = Told(turn.speaker, seen)
         return told
 
     # ------------------------------------------------------------ narration
 
     def _read(self, segment: _Segment, pieces: Sequence[sentences.Piece], row: list[Told]) -> None:
         at = 0
+        before: sentences.Piece | None = None
+        seen: tuple[str, ...] = ()
         for number in segment.pieces:
-            text = pieces[number].text
+            piece = pieces[number]
             found = [
-                Mention(at + m.at, at + m.end, m.name) for m in self._mentions(text, segment.quoted)
+                Mention(at + m.at, at + m.end, m.name)
+                for m in self._mentions(piece.text, segment.quoted)
             ]
             segment.mentions += found
-            if not segment.quoted:
-                row[number] = Told(None, tuple(dict.fromkeys(m.name for m in found)))
-                if found:
-                    self.subject = found[0].name
-            at += len(text)
+            at += len(piece.text)
+            if segment.quoted:
+                continue
+            if found or not (before and _goes_on(before.text, piece.text)):
+                seen = tuple(dict.fromkeys(m.name for m in found))
+            else:
+                seen = seen[-1:]
+            row[number] = Told(None, seen)
+            before = piece
 
     def _mentions(self, text: str, quoted: bool) -> list[Mention]:  # noqa: FBT001 - told by its name
         found: list[Mention] = []
         for match in self.cast.pattern.finditer(text):
             word = match.group()
-            if word in _PRONOUNS or word in _SELF:
+            if word in people.PRONOUNS or word in people.SELVES:
                 if quoted:
                     continue
-                name = word if word in _SELF else self._referent(word)
+                name = word if word in people.SELVES else self._referent(word)
             else:
                 name = self.cast.aliases[word]
             self._remember(name)
@@ -120,15 +120,15 @@ class Teller:
         return found
 
     def _referent(self, pronoun: str) -> str:
-        sex = _PRONOUNS[pronoun]
+        sex = people.PRONOUNS[pronoun]
         known = self.last_by_sex.get(sex)
         if known:
             return known
-        other = {"male": "female", "female": "male"}[sex]
+        other = "female" if sex == "male" else "male"
         # the first of two who were named together is the likelier subject
         for name in reversed(self.recent):
             person = self.cast.people.get(name)
-            if name not in _SELF and person and person.sex != other:
+            if name not in people.SELVES and person and person.sex != other:
                 self.last_by_sex[sex] = name
                 return name
         return (
@@ -140,8 +140,9 @@ class Teller:
             self.recent.remove(name)
         self.recent.appendleft(name)
         person = self.cast.people.get(name)
-        if person and person.sex in {"male", "female"}:
-            self.last_by_sex[person.sex] = name
+        sex = person.sex if person else people.PRONOUNS.get(name, "unknown")
+        if sex != "unknown":
+            self.last_by_sex[sex] = name
 
     # ------------------------------------------------------------ speech
 
@@ -197,27 +198,30 @@ class Teller:
         start = _last_sentence(before.text)
         sentence = before.text[start:]
         found = [m for m in before.mentions if m.at >= start]
-        near = _say(self.cast.language)["near"].search(before.text)
+        say = _say(self.cast.language)
+        near = say["near"].search(before.text)
         if near:
             close = [m for m in found if near.start() <= m.at]
             if close:
                 return close[0].name, False
         if found:
             return found[0].name, False
-        if re.match(r"[又便再接仍忽因遂乃]", sentence) or len(sentence) < 6:
-            return said_before or self.subject, False
-        somebody = _say(self.cast.language)["somebody_before"].match(sentence)
+        if say["omits"].search(sentence):
+            earlier = [m.name for m in before.mentions if m.at < start]
+            return said_before or next(iter(earlier), None) or self.subject, False
+        somebody = say["somebody_before"].match(sentence)
         return (somebody.group(1), False) if somebody else (None, True)
 
     def _said_after(self, after: _Segment) -> str | None:
-        match = _say(self.cast.language)["after"].match(after.text)
+        say = _say(self.cast.language)
+        match = say["after"].match(after.text)
         if not match:
             return None
         inside = [m for m in after.mentions if m.at < match.end()]
         if inside:
             return inside[-1].name if self.cast.language == "en" else inside[0].name
-        somebody = (match.groupdict().get("who") or "").strip()
-        return somebody or None
+        somebody = say["manner"].sub("", (match.groupdict().get("who") or "").strip())
+        return somebody if 1 < len(somebody) <= 16 else None
 
     # ------------------------------------------------------------ unattributed turns
 
@@ -256,6 +260,13 @@ def _segments(pieces: Sequence[sentences.Piece]) -> list[_Segment]:
     return found
 
 
+def _goes_on(before: str, text: str) -> bool:
+    """Say whether a piece without a subject goes on with the one before."""
+    if text.startswith(("但", "却", "又", "便", "只", "就", "也", "还", "and ", "but ")):
+        return True
+    return not before.endswith(tuple("。！？!?：:.…"))
+
+
 def _last_sentence(text: str) -> int:
     """Where the last sentence begins; the marks at its very end do not count."""
     body = text.rstrip("。！？!?…：:，, ")
@@ -269,9 +280,9 @@ def _first_of_last(segment: _Segment) -> str | None:
 
 
 @functools.cache
-def _say(language: cast.Language) -> dict[str, re.Pattern[str]]:
+def _say(language: people.Language) -> dict[str, re.Pattern[str]]:
     if language == "en":
-        verb = cast.ENGLISH_SAY
+        verb = cast_english.SAY
         return {
             "leads": re.compile(rf"[:,]\s*$|\b(?:{verb})\b[^.]{{0,30}}$"),
             "near": re.compile(rf"\b\w+\s+(?:\w+ly\s+)?(?:{verb})\b[^.]{{0,30}}$"),
@@ -282,16 +293,24 @@ def _say(language: cast.Language) -> dict[str, re.Pattern[str]]:
             "somebody_before": re.compile(
                 r"((?:the|his|her|a|an|my)\s(?:\w+\s)?\w+)", re.IGNORECASE
             ),
+            "omits": re.compile(rf"^\s*(?:and|then|but)\b|^\s*(?:{verb})\b", re.IGNORECASE),
+            "manner": re.compile(r"^\s+"),
         }
-    say = lexicon.alternation(list(lexicon.words("say")))
-    manner = "低声|大声|轻声|高声|厉声|压低声音|冷冷地?|淡淡地?|小声|连忙|急忙|忽然|突然"
+    say = cast_chinese.say()
+    manner = cast_chinese.MANNER
     return {
-        "leads": re.compile(rf"[：:]$|(?:{say})[，,]?$"),
-        "near": re.compile(rf"[^，。！？；、]{{1,12}}(?:{say})[：:，,]?$"),
+        "leads": re.compile(rf"[：:]$|{say}[，,]?$"),
+        "near": re.compile(rf"[^，。！？；、]{{1,12}}{say}[：:，,]?$"),
         "after": re.compile(
-            rf"[，,]?(?P<who>[^，。！？：他她我]{{1,9}}?)??(?:他|她|我)?(?:{manner})?[^，。！？：]{{0,6}}?(?:{say})"
+            rf"[，,]?(?P<who>[^，。！？：]{{0,14}}?){say}(?=[，,。：:！!？?…]|了|着|起|$)"
         ),
-        "somebody_before": re.compile(rf"([^，。！？：]{{1,8}}?)(?:{manner})?(?:{say})[：:，,]?$"),
+        "somebody_before": re.compile(
+            rf"([^，。！？：的]{{1,6}}?)(?:{manner}){{0,3}}{say}[：:，,]?$"
+        ),
+        "omits": re.compile(
+            rf"^[又便再接仍忽因遂乃]|(?:^|[，,])(?:{manner}){{0,3}}{say}[：:，,]?$"
+        ),
+        "manner": re.compile(rf"(?:{manner})+$"),
     }
 
 

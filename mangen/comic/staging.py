@@ -25,7 +25,7 @@ FIGURES = 3
 
 #: camera moves that suit a framing, the first are the likelier
 MOTIONS = {
-    "establish": ("pan_left", "pan_right", "pull", "push"),
+    "establish": ("pan_left", "pan_right", "pull", "pan_up"),
     "medium": ("push", "pan_left", "pan_right", "pull"),
     "close": ("push", "pull", "hold"),
     "action": ("shake", "push", "pan_right"),
@@ -101,19 +101,22 @@ def _glued(atom: Group, beat: Beat) -> bool:
     if beat.segment == before.segment:
         return False
     if beat.quoted and not before.quoted:
-        return before.text.endswith(("：", ":", "，", ","))
-    if before.quoted and not beat.quoted:
-        return beat.seconds <= 2.5 and (beat.speaker is None) and _tells_who(before, beat)
+        return _leads_in(before)
+    if before.quoted and not beat.quoted and not beat.text.endswith(("：", ":")):
+        told = before.speaker is None or before.speaker in beat.people
+        return beat.seconds <= (3.5 if told else 1.6)
     return False
 
 
-def _tells_who(speech: Beat, narration: Beat) -> bool:
-    return speech.speaker is None or speech.speaker in narration.people or narration.seconds < 1.6
+def _leads_in(beat: Beat) -> bool:
+    """Say whether a quotation follows: its panel is the speaker's."""
+    return not beat.quoted and beat.text.endswith(("：", ":", "，", ","))
 
 
 def _fits(one: Group, other: Group) -> bool:
     both = [*one, *other]
-    return len(both) <= LINES and sum(beat.seconds for beat in both) <= LONGEST_S
+    longest = LONGEST_S + (one[-1].seconds if len(one) == 1 and _leads_in(one[0]) else 0.0)
+    return len(both) <= LINES and sum(beat.seconds for beat in both) <= longest
 
 
 def _pleasant(one: Group, other: Group) -> bool:
