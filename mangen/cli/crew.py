@@ -74,8 +74,8 @@ class Crew:
         self._members: list[supervise.Supervised] = []
 
     def add_worker(self, label: str) -> None:
-        """Bring a worker; its name on the broker is unique to this home and machine."""
-        name = f"{label}.{self._home.key[:6]}@{socket.gethostname()}"
+        """Bring a worker; its name on the broker is unique to this home."""
+        name = f"{label}.{self._home.key[:6]}"
         self._add(label, worker_command(self._chosen, name))
 
     def add_flower(self) -> None:

@@ -100,8 +100,6 @@ def export(*, projects: Sequence[int], out: pathlib.Path, json_: bool) -> None:
             return
         for episode in episodes:
             click.echo(episode["video"])
-        if not episodes:
-            click.echo(f"project {number}: no episode is finished yet", err=True)
 
     try:
         _each(projects, copy)

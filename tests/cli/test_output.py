@@ -1,0 +1,48 @@
+import io
+import re
+
+from rich import console
+
+from mangen.cli import output
+
+STATUS = {
+    "id": 3, "title": "故乡 [一]", "state": "degraded", "progress": 0.999,
+    "stages": {"voice": {"done": 3, "running": 1}, "anchor": {"done": 2}, "encode": {"skipped": 1}},
+    "episodes": [
+        {"no": 1, "title": "", "state": "done", "video": "1/9-1.mp4", "replaced": ["eps1/s2 clip"]},
+        {"no": 2, "title": "", "state": "working", "video": None, "replaced": []},
+    ],
+    "failures": [
+        {"job": 7, "stage": "animate", "subject": "e1/s2", "kind": "permanent",
+         "error": "no [room]", "attempt": 3}
+    ],
+    "waiting": [
+        {"job": 8, "stage": "assemble", "subject": "e2", "error": "disk full", "until": "12:00"}
+    ],
+}  # fmt: skip
+
+
+def shown():
+    out = io.StringIO()
+    console.Console(file=out, width=200).print(output.screen([STATUS]))
+    return out.getvalue()
+
+
+def test_a_status_shows_what_a_person_needs():
+    text = shown()
+    row = next(line for line in text.splitlines() if line.startswith("3"))
+    assert re.split(r"\s{2,}", row.replace("━", "").replace("╸", "").strip())[:3] == [
+        "3", "故乡 [一]", "degraded",
+    ]  # fmt: skip
+    assert "99 %" in row
+    assert "1/2" in row
+    assert "voice 3/4" in row
+    assert "anchor" not in row
+    assert "3: episode 1: 1/9-1.mp4" in text
+    assert "replaced: eps1/s2 clip" in text
+    assert "failed: animate e1/s2 (attempt 3): no [room]" in text
+    assert "waits: assemble e2 until 12:00: disk full" in text
+
+
+def test_a_line_for_logs_is_plain():
+    assert output.line(STATUS) == "project 3: degraded  99 %  voice 3/4"
