@@ -61,7 +61,8 @@ class ControlledPool:
     def owners(self) -> Sequence[jobs.Owner]:
         return [
             jobs.Owner.parse(child["owner"], device=child["device"], queues=drain.QUEUES)
-            for child in self._control.report()["children"]
+            for child in self._control.report().get("children", ())
+            if child["state"] != "starting"
         ]
 
     def report(self) -> Mapping[str, Any]:

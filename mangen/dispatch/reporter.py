@@ -59,6 +59,7 @@ class Reporter:
         self._book, self._pool, self._leader, self._pass = book, pool, head, turn
         self._beat_s, self._lease_s, self._pass_s = lease_s / 3, lease_s, pass_s
         self._housekeep = housekeep
+        self._registered: set[str] = set()
         self._stop = threading.Event()
         self._poke = threading.Event()
         self._lost: collections.deque[tuple[str, set[int] | None, owning.Reason]] = (
@@ -125,6 +126,14 @@ class Reporter:
         owners = self._pool.owners()
         if not owners:
             return
+        for owner in owners:
+            if str(owner) not in self._registered:
+                # before its first claim too: what is published is bounded by living owners
+                try:
+                    self._book.register(owner)
+                except errors.LedgerError:
+                    self._pool.replace(str(owner))
+        self._registered = {str(owner) for owner in owners}
         report = dict(self._pool.report())
         report["capacity"] = report.get("capacity", 0) / len(owners)
         answer = self._book.beat(owners, report)

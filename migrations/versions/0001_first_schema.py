@@ -57,7 +57,7 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("worker", sa.Text(), nullable=False),
         sa.Column("slot", sa.Integer(), nullable=False),
-        sa.Column("generation", sa.Integer(), nullable=False),
+        sa.Column("generation", sa.BigInteger(), nullable=False),
         sa.Column("device", sa.Text(), nullable=False),
         sa.Column(
             "queues", postgresql.ARRAY(sa.Text()), server_default=sa.text("'{}'"), nullable=False
