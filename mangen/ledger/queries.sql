@@ -1,7 +1,9 @@
 -- Every way a job may move is one query here, named as in states.TRANSITIONS; it names the states it
 -- may leave and appends its events in the same statement. Database time, never a host's.
--- Lock order: owner row, job rows by id, project row. The pass takes job rows with SKIP LOCKED, so
--- it never waits for one; whoever it skipped has written `dirty`.
+-- Lock order: owner row, project row (FOR NO KEY UPDATE, which no foreign key waits for), job rows by
+-- id. The pass takes job rows with SKIP LOCKED, so it never waits for one; whoever it skipped has
+-- written `dirty`. One case breaks the order: a finishing job that inserts jobs holds its own row
+-- first. Who supersedes that very job in that very moment may see a deadlock, and tries again.
 
 -- name: notify
 SELECT pg_notify(:channel, :payload);
@@ -553,6 +555,8 @@ WITH RECURSIVE also (id) AS (
 ), picked AS MATERIALIZED (
     SELECT id, state FROM jobs
     WHERE id IN (SELECT id FROM also) AND state IN ('failed', 'skipped', 'cancelled')
+        -- asked again of the locked row: another may have superseded it meanwhile
+        AND (NOT superseded OR (:wanted AND id = ANY(CAST(:ids AS bigint[]))))
     ORDER BY id FOR NO KEY UPDATE
 ), moved AS (
     UPDATE jobs j SET state = 'blocked', failures = 0, losses = 0, solo = false,

@@ -31,11 +31,8 @@ class Wanting(projects.Projects, control.Control):
         LedgerError, an unknown project UnknownProject.
         """
         subjects = _subjects(wanted)
-        touched = _Plan(door.rows(conn, "standing_jobs", project=project, **subjects), wanted)
-        if touched.moves:  # job rows before the project's: see queries.sql
-            door.run(conn, "lock_jobs", ids=touched.moves)
         self.lock_project(conn, project)
-        plan = _Plan(door.rows(conn, "standing_jobs", project=project, **subjects), wanted)
+        plan = self._look(conn, project, subjects, wanted)
         if plan.replaced:
             self.supersede_jobs(conn, plan.replaced, by=by)
         revived = self.revive_jobs(conn, plan.revived, by=by, wanted=True) if plan.revived else []
@@ -53,6 +50,21 @@ class Wanting(projects.Projects, control.Control):
         self._replace_dependencies(conn, project, plan.ids, wanted, waiting)
         door.run(conn, "insert_dirty", project=project)
         return sorted({*made, *revived})
+
+    def _look(
+        self,
+        conn: sa.Connection,
+        project: int,
+        subjects: Mapping[str, list[str]],
+        wanted: Sequence[jobs.Wanted],
+    ) -> _Plan:
+        """What is there, with every row that must change locked, in order of id."""
+        plan = _Plan(door.rows(conn, "standing_jobs", project=project, **subjects), wanted)
+        if not plan.moves:
+            return plan
+        door.run(conn, "lock_jobs", ids=plan.moves)
+        # again: children, and people who cancel, may have moved them before they were locked
+        return _Plan(door.rows(conn, "standing_jobs", project=project, **subjects), wanted)
 
     def _replace_dependencies(
         self,

@@ -1,0 +1,134 @@
+"""Many hands at once, all of them erring: whatever they do, the invariants stay silent."""
+
+import random
+import threading
+
+from mangen import errors
+from mangen.ledger import jobs, ledger
+
+
+def _plan(wanted, take):
+    anchors = [wanted("anchor", f"c/{n}", key=take) for n in range(3)]
+    shots = []
+    for n in range(8):
+        needs = ("anchor", f"c/{n % 3}"), ("anchor", f"c/{(n + 1) % 3}")
+        shots += [
+            wanted("voice", f"e1/s{n}/l1"),
+            wanted("illustrate", f"e1/s{n}", *needs, key=take),
+            wanted(
+                "animate", f"e1/s{n}", ("illustrate", f"e1/s{n}", "hard"), ("voice", f"e1/s{n}/l1"),
+                key=take,
+            ),
+        ]  # fmt: skip
+    film = wanted("assemble", "e1", *(("animate", f"e1/s{n}") for n in range(8)), key=take)
+    return [*anchors, *shots, film]
+
+
+class Hands:
+    def __init__(self, url, project, seed):
+        self.book = ledger.Ledger(url, pool_size=1)
+        self.book.backoff_s = 0.001
+        self.project, self.dice = project, random.Random(seed)
+        self.seed, self.generation = seed, 0
+        self.wrong = None
+        self.begin()
+
+    def begin(self):
+        self.generation += 1
+        self.owner = jobs.Owner(
+            worker="w", slot=self.seed, generation=self.generation, queues=("cpu",)
+        )
+        self.book.register(self.owner)
+
+    def child(self, ids):
+        """Claim some, and end each in some way; sometimes die, or come too late."""
+        claims = self.book.claim(self.dice.sample(ids, min(4, len(ids))), self.owner)
+        for fence in claims.granted.values():
+            match self.dice.choice(["done"] * 6 + ["transient", "resource", "permanent", "die"]):
+                case "done":
+                    with self.book.finishing(fence) as conn:
+                        path = f"{self.project}/{fence.job}-{fence.attempt}.bin"
+                        self.book.add_artifacts(
+                            conn, fence, [jobs.Artifact(kind="x", path=path, sha256="y")]
+                        )
+                case "die":
+                    self.book.release(
+                        self.owner, {fence.job}, self.dice.choice(["child_lost", "lease"])
+                    )
+                    self.begin()
+                    with self.book.finishing(fence):
+                        raise AssertionError("a lost attempt finished")
+                case kind:
+                    self.book.fail(fence, kind, "storm")
+            self.book.beat([self.owner], {})
+
+    def look(self):
+        with self.book.transaction() as conn:
+            self.book.lock_project(conn, self.project)
+            self.book.clear_dirty(conn, self.project)
+            self.book.skip_jobs(conn, self.project)
+            found = self.book.find_ready(conn, self.project)
+            self.book.ready_jobs(conn, {one.id: self.dice.random() for one in found})
+            best = self.book.find_publishable(conn, "cpu", 5)
+            self.book.publish_jobs(conn, [job.id for job in best])
+            self.book.unpublish_jobs(conn, 0.005, [], ["cpu"])
+
+    def run(self, rounds, wanted, everything):
+        try:
+            for _ in range(rounds):
+                ids = everything()
+                try:
+                    match self.dice.choice(
+                        ["child"] * 5 + ["look"] * 3 + ["cancel", "revive", "plan"]
+                    ):
+                        case "child":
+                            self.child(ids)
+                        case "look":
+                            self.look()
+                        case "cancel":
+                            self.book.cancel(self.dice.sample(ids, 2))
+                        case "revive":
+                            with self.book.transaction() as conn:
+                                self.book.revive_jobs(conn, self.dice.sample(ids, 6))
+                        case "plan":
+                            with self.book.transaction() as conn:
+                                plan = _plan(wanted, self.dice.choice(["k1", "k2"]))
+                                self.book.insert_jobs(conn, self.project, plan, by="storm")
+                except errors.FenceLost:
+                    self.book.beat([self.owner], {})
+        except Exception as error:  # noqa: BLE001 - told to the main thread
+            self.wrong = error
+        finally:
+            self.book.release(self.owner, None, "shutdown")
+            self.book.close()
+
+
+def test_a_storm_of_hands_breaks_no_invariant(desk, wanted, ledger_url):
+    desk.want(*_plan(wanted, "k1"))
+
+    def everything():
+        return [row["id"] for row in desk.sql("select id from jobs order by id")]
+
+    hands = [Hands(ledger_url, desk.project, seed) for seed in range(4)]
+    threads = [threading.Thread(target=one.run, args=(60, wanted, everything)) for one in hands]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert [one.wrong for one in hands] == [None] * 4
+    paths = [row["path"] for row in desk.sql("select path from artifacts")]
+    assert paths
+    assert desk.broken(paths) == set()
+    # and once the storm is over, the work comes to its end
+    last = jobs.Owner(worker="last", slot=0, generation=1, queues=("cpu",))
+    desk.book.register(last)
+    desk.want(*_plan(wanted, "k1"))
+    while rows := desk.sql(
+        "select id from jobs where state in ('blocked', 'ready', 'published', 'running')"
+    ):
+        ids = [row["id"] for row in rows]
+        desk.due(*ids)
+        desk.advance()
+        for fence in desk.book.claim(ids, last).granted.values():
+            desk.finish(fence)
+    assert desk.broken(paths) == set()
