@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import pickle
-import signal
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -69,8 +68,12 @@ class CeleryRequest:
         self._celery = options["accept_callback"].__self__
 
     def terminate(self, _signum: int | None = None) -> None:
-        """Celery's revoke with terminate: it takes the way of every other abort."""
-        self._abort(self.item.key, work.Why.REVOKED)
+        """Celery's revoke with terminate: it takes the way of every other abort.
+
+        A cold shutdown comes here too, having cancelled the request.
+        """
+        cancelled = self._celery._already_cancelled  # noqa: SLF001 - nothing else tells the two apart
+        self._abort(self.item.key, work.Why.SHUTDOWN if cancelled else work.Why.REVOKED)
 
     def withdrawn(self) -> bool:
         request = self._celery
@@ -108,8 +111,12 @@ class CeleryRequest:
         self._celery.revoked()
 
     def terminated(self, why: str) -> None:
-        error = Terminated(-signal.SIGTERM) if not why else Terminated(why)
-        self._callbacks.post(self._options["error_callback"], celery_errors.info(error))
+        self._callbacks.post(self._terminate, why)
+
+    def _terminate(self, why: str) -> None:
+        # a cold shutdown announced a retry, which an acked message won't have
+        self._celery._already_cancelled = False  # noqa: SLF001 - see above
+        self._options["error_callback"](celery_errors.info(Terminated(why)))
 
     def timed_out(self, seconds: float) -> None:
         self._callbacks.post(self._options["timeout_callback"], False, round(seconds, 1))

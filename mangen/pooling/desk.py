@@ -249,7 +249,7 @@ class Desk:
             if child.owner == owner and child.state is not lives.State.LEAVING:
                 child.replaced = True
                 self.ask(child, work.Why.ABORT)
-                child.stop()
+                child.stop(self._settings.grace_s)
                 child.leave_by = time.monotonic() + self._settings.grace_s
 
     def stop(self, *, cold: bool) -> None:
@@ -260,7 +260,7 @@ class Desk:
                 child.state = lives.State.LEAVING
                 child.kill()
             elif child.state is not lives.State.LEAVING:
-                child.stop()
+                child.stop(self._settings.grace_s)
             if cold:
                 self.ask(child, work.Why.SHUTDOWN)
                 child.leave_by = time.monotonic() + self._settings.grace_s

@@ -20,8 +20,6 @@ from typing import TypeAlias
 
 from mangen.pooling import device, wire, work
 
-_EXIT_S = 10.0
-
 
 class State(enum.StrEnum):
     STARTING = "starting"
@@ -128,7 +126,7 @@ class Child:
         """Queue a word to the child; words to the dead are lost."""
         self._outbox.put(message)
 
-    def stop(self, grace_s: float = _EXIT_S) -> None:
+    def stop(self, grace_s: float) -> None:
         """Ask it to finish what it has in hand and exit."""
         self.state = State.LEAVING
         self.leave_by = time.monotonic() + grace_s if self.batch is None else None

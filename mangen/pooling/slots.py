@@ -121,7 +121,7 @@ class Slots:
                 and slot.child.state is lives.State.IDLE
                 and self._handing_over(slot)
             ):
-                slot.child.stop()
+                slot.child.stop(self._settings.grace_s)
 
     def wear_out(self) -> None:
         """Replace every child softly, whatever it has done."""

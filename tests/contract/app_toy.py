@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -52,6 +53,7 @@ app.conf.update(
         **json.loads(os.environ.get("TOY_POOL", "{}")),
     },
 )
+app.conf.update(json.loads(os.environ.get("TOY_CONF", "{}")))
 
 
 def write(what, **more):
@@ -104,7 +106,7 @@ class Session:
             write("end", key=key, status=outcome.status)
         return ended
 
-    def act(self, item, word, more):
+    def act(self, item, word, more):  # noqa: C901 - one line a word
         if word == "sleep":
             time.sleep(float(more))
         elif word == "progress":
@@ -124,6 +126,8 @@ class Session:
             spec = models.ModelSpec(key=more, weight_bytes=2**20, load=object)
             with self.rt.use(spec):
                 pass
+        elif word == "spawn":
+            write("spawned", key=item.key, pid=subprocess.Popen(["sleep", "60"]).pid)
         elif word == "fail":
             return work.Outcome.failed("the toy is broken")
         return None
@@ -151,7 +155,14 @@ class Work:
 def make_work(settings):
     if LOG.with_name("no-start").exists():
         raise RuntimeError("this device does not come up")
-    write("work", settings=settings, pid=os.getpid(), thread=threading.current_thread().name)
+    inherited = [name for name in os.environ if name.startswith("FORKED_BY")]
+    write(
+        "work",
+        inherited=inherited,
+        settings=settings,
+        pid=os.getpid(),
+        thread=threading.current_thread().name,
+    )
     return Work()
 
 
@@ -189,7 +200,7 @@ def toy(self, *args, **kwargs):
 
 @app.task(name="toy.plain")
 def plain(value=0, sleep=0.0, word=""):
-    write("plain", value=value, pid=os.getpid())
+    write("plain", key=plain.request.id, value=value, pid=os.getpid())
     time.sleep(sleep)
     if word == "kill":
         os.kill(os.getpid(), signal.SIGKILL)

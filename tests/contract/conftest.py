@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
@@ -16,6 +15,7 @@ import uuid
 import celery
 import kombu
 import pytest
+from kombu import pools
 
 HERE = pathlib.Path(__file__).parent
 _databases = itertools.count(1)
@@ -51,7 +51,7 @@ class Toy:
             task_create_missing_queues=True,
         )
 
-    def start(self, *, children=1, window=4, name="toy", **pool):
+    def start(self, *more, children=1, window=4, name="toy", settings=None, **pool):
         env = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)]),
@@ -62,12 +62,13 @@ class Toy:
             "TOY_CHILDREN": str(children),
             "TOY_WINDOW": str(window),
             "TOY_POOL": json.dumps(pool),
+            "TOY_CONF": json.dumps(settings or {}),
         }
         ready = len(self.events("ChildReady"))
         with (self.folder / "worker.log").open("ab") as out:
             worker = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "celery", "-A", "app_toy:app", "worker",
-                 "-l", "info", "-n", f"{name}@test", "--without-mingle", "--without-gossip"],
+                 "-l", "info", *more, "-n", f"{name}@test", "--without-mingle", "--without-gossip"],
                 env=env, stdout=out, stderr=out, cwd=self.folder,
             )  # fmt: skip
         self.workers.append(worker)
@@ -112,7 +113,12 @@ class Toy:
     def inspect(self, what, name="toy"):
         """Ask one worker; answers as soon as it does."""
         full = f"{name}@test"
-        ask = getattr(self.client.control.inspect(destination=[full], timeout=5.0), what)
+
+        def ask():
+            with self.client.connection_for_write() as connection:
+                control = self.client.control.inspect([full], timeout=5.0, connection=connection)
+                return getattr(control, what)()
+
         return wait_until(ask)[full]
 
     def stats(self, name="toy"):
@@ -140,9 +146,11 @@ class Toy:
             except subprocess.TimeoutExpired:
                 worker.kill()
                 worker.wait()
-        with contextlib.suppress(Exception):
-            self.client.pool.force_close_all()
+        backend = self.client.backend
+        backend.result_consumer.stop()
+        backend.client.connection_pool.disconnect()
         self.client.close()
+        pools.reset()
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +162,35 @@ def toy(tmp_path_factory, valkey_server):
     made.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(params=["valkey", "rabbitmq"])
+def any_toy(request, tmp_path_factory, valkey_server):
+    """Yield a fresh Toy on each transport."""
+    if request.param == "rabbitmq":
+        yield from _on_rabbitmq(tmp_path_factory, valkey_server)
+        return
+    url = f"{valkey_server}?virtual_host={next(_databases)}"
+    made = Toy(tmp_path_factory.mktemp("toy"), url, url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def fresh_toy(tmp_path_factory, valkey_server):
+    """Yield a Toy of one test's own."""
+    url = f"{valkey_server}?virtual_host={next(_databases)}"
+    made = Toy(tmp_path_factory.mktemp("toy"), url, url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
 def amqp_toy(tmp_path_factory, valkey_server):
-    """Yield a Toy on RabbitMQ, in a virtual host's own queues."""
+    """Yield a fresh Toy on RabbitMQ."""
+    yield from _on_rabbitmq(tmp_path_factory, valkey_server)
+
+
+def _on_rabbitmq(tmp_path_factory, valkey_server):
+    """Yield a Toy on queues of its own, and delete them in the end."""
     url = os.environ.get("MANGEN_TEST_AMQP_URL")
     if not url:
         pytest.skip("MANGEN_TEST_AMQP_URL names no RabbitMQ")
