@@ -74,7 +74,7 @@ def connected(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def _limit(conn: sa.Connection) -> None:
-    if conn.get_isolation_level() == "AUTOCOMMIT":
+    if conn.get_execution_options().get("isolation_level") == "AUTOCOMMIT":
         return
     version = conn.dialect.server_version_info or ()
     conn.exec_driver_sql(_limits(version >= _TRANSACTION_TIMEOUT_SINCE))

@@ -2,6 +2,8 @@
 
 Every method takes the pass's own connection, which holds the leader's lock. Work on one project
 in one transaction: lock_project, clear_dirty, skip_jobs, find_ready, ready_jobs, in this order.
+Where clear_dirty names the jobs that became done, skip_jobs may be left out and find_ready look
+near them alone.
 """
 
 from __future__ import annotations
@@ -25,9 +27,14 @@ class Passing(door.Door):
         """Projects of which something settled or was inserted since the pass looked."""
         return list(door.run(conn, "dirty_projects").scalars())
 
-    def clear_dirty(self, conn: sa.Connection, project: int) -> None:
-        """Forget what is visible now; call it before looking, in the same transaction."""
-        door.run(conn, "clear_dirty", project=project)
+    def clear_dirty(self, conn: sa.Connection, project: int) -> Sequence[int] | None:
+        """Forget what is visible now; call it before looking, in the same transaction.
+
+        Answers the jobs that became done since, where nothing else happened: then nothing can
+        have to be skipped, and `find_ready` need only look near them. Otherwise None.
+        """
+        found = list(door.run(conn, "clear_dirty", project=project).scalars())
+        return None if not found or None in found else found
 
     def open_projects(self, conn: sa.Connection) -> Sequence[int]:
         """Open projects in which some job is blocked."""
@@ -43,9 +50,19 @@ class Passing(door.Door):
             skipped += found
         return skipped
 
-    def find_ready(self, conn: sa.Connection, project: int) -> Sequence[jobs.Candidate]:
-        """Blocked jobs whose hard needs are done and soft needs settled."""
-        return [jobs.Candidate(**row) for row in door.rows(conn, "find_ready", project=project)]
+    def find_ready(
+        self, conn: sa.Connection, project: int, *, near: Sequence[int] | None = None
+    ) -> Sequence[jobs.Candidate]:
+        """Blocked jobs whose hard needs are done and soft needs settled.
+
+        `near`: only those that need one of these jobs, in time that does not grow with the
+        project. None: all of the project.
+        """
+        if near is None:
+            found = door.rows(conn, "find_ready", project=project)
+        else:
+            found = door.rows(conn, "find_ready_near", project=project, near=list(near))
+        return [jobs.Candidate(**row) for row in found]
 
     def now_hours(self, conn: sa.Connection) -> float:
         """Hours since the epoch by the database's clock: a rank's age is counted from it."""

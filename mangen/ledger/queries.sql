@@ -88,7 +88,7 @@ ON CONFLICT (job, needs) DO UPDATE SET kind = excluded.kind;
 SELECT DISTINCT project FROM dirty ORDER BY project;
 
 -- name: clear_dirty
-DELETE FROM dirty WHERE project = :project;
+DELETE FROM dirty WHERE project = :project RETURNING job;
 
 -- name: open_projects
 SELECT p.id FROM projects p
@@ -121,6 +121,24 @@ SELECT j.id, j.seconds_est, j.peaks[1] AS peak_bytes, j.class AS klass,
     (SELECT count(*) FROM job_dependencies d JOIN jobs n ON n.id = d.job
      WHERE d.needs = j.id AND n.state = 'blocked') AS frees
 FROM jobs j
+WHERE j.project = :project AND j.state = 'blocked'
+    AND NOT EXISTS (
+        SELECT 1 FROM job_dependencies d JOIN jobs n ON n.id = d.needs
+        WHERE d.job = j.id
+            AND (n.state IN ('blocked', 'ready', 'published', 'running')
+                 OR (d.kind = 'hard' AND n.state <> 'done'))
+    )
+ORDER BY j.id;
+
+-- name: find_ready_near
+-- as find_ready, among those that need one of these
+SELECT j.id, j.seconds_est, j.peaks[1] AS peak_bytes, j.class AS klass,
+    (SELECT count(*) FROM job_dependencies d JOIN jobs n ON n.id = d.job
+     WHERE d.needs = j.id AND n.state = 'blocked') AS frees
+FROM (
+    SELECT DISTINCT job FROM job_dependencies WHERE needs = ANY(CAST(:near AS bigint[]))
+) c
+JOIN jobs j ON j.id = c.job
 WHERE j.project = :project AND j.state = 'blocked'
     AND NOT EXISTS (
         SELECT 1 FROM job_dependencies d JOIN jobs n ON n.id = d.needs
@@ -361,7 +379,8 @@ WITH moved AS (
     UPDATE attempts a SET ended_at = clock_timestamp(), outcome = m.state
     FROM moved m WHERE a.job = m.id AND a.attempt = m.attempt
 ), stained AS (
-    INSERT INTO dirty (project) SELECT project FROM moved
+    INSERT INTO dirty (project, job)
+    SELECT project, CASE WHEN state = 'done' THEN id END FROM moved
 )
 SELECT state FROM moved;
 

@@ -298,6 +298,7 @@ dirty = sa.Table(
     metadata,
     _id(),
     _project(),
+    sa.Column("job", sa.BigInteger),  # done: only its dependents may move; null: look at all
     _time("at", now=True),
     sa.Index("dirty_project", "project"),
     postgresql_with=_QUEUE,

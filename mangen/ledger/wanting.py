@@ -14,6 +14,9 @@ from mangen.ledger import control, door, jobs, projects
 #: version of the payloads this code writes; workers claim what they understand
 FORMAT = 1
 
+#: jobs written by one statement: a whole novel must not run into a statement's time limit
+_PIECE = 5000
+
 Subject: TypeAlias = tuple[str, str]  #: (stage, subject)
 
 
@@ -39,8 +42,9 @@ class Wanting(projects.Projects, control.Control):
         if plan.kept:
             door.run(conn, "keep_jobs", ids=plan.kept)
         made: list[int] = []
-        if plan.missing:
-            values = json.dumps(plan.missing, ensure_ascii=False)
+        for at in range(0, len(plan.missing), _PIECE):
+            piece = [_row(no, want) for no, want in enumerate(plan.missing[at : at + _PIECE])]
+            values = json.dumps(piece, ensure_ascii=False)
             for row in door.run(
                 conn, "insert_jobs", project=project, wanted=values, format=FORMAT, by=by
             ):
@@ -87,26 +91,32 @@ class Wanting(projects.Projects, control.Control):
             ):
                 if not row.superseded:
                     found[row.stage, row.subject] = row.id
-        edges: dict[tuple[int, int], str] = {}
+        edges: dict[int, dict[int, str]] = {}
         for want in wanted:
             job = ids[want.stage, want.subject]
-            for need in want.needs if job in waiting else ():
-                if (need.stage, need.subject) not in found:
+            if job not in waiting:
+                continue
+            own = edges.setdefault(job, {})
+            for need in want.needs:
+                needs = found.get((need.stage, need.subject))
+                if needs is None:
                     raise errors.LedgerError(
                         f"project {project}: {want.stage} {want.subject} needs {need.stage} "
                         f"{need.subject}, which is neither wanted nor there"
                     )
-                edge = job, found[need.stage, need.subject]
-                edges[edge] = "hard" if "hard" in (need.kind, edges.get(edge)) else "soft"
-        own = {ids[want.stage, want.subject] for want in wanted}
-        door.run(
-            conn,
-            "replace_dependencies",
-            job=[job for job, _ in edges],
-            needs=[needs for _, needs in edges],
-            kind=list(edges.values()),
-            standing=sorted(waiting & own),
-        )
+                own[needs] = "hard" if "hard" in (need.kind, own.get(needs)) else "soft"
+        standing = sorted(edges)
+        for at in range(0, len(standing), _PIECE):
+            piece = standing[at : at + _PIECE]
+            rows = [(job, *edge) for job in piece for edge in edges[job].items()]
+            door.run(
+                conn,
+                "replace_dependencies",
+                job=[job for job, _, _ in rows],
+                needs=[needs for _, needs, _ in rows],
+                kind=[kind for _, _, kind in rows],
+                standing=piece,
+            )
 
 
 class _Plan:
@@ -137,11 +147,7 @@ class _Plan:
             elif row["state"] == "blocked":
                 self.blocked.append(row["id"])
         self.moves = sorted((*self.replaced, *self.revived, *self.kept))
-        self.missing = [
-            _row(no, want)
-            for no, want in enumerate(wanted)
-            if (want.stage, want.subject) not in self.ids
-        ]
+        self.missing = [want for want in wanted if (want.stage, want.subject) not in self.ids]
 
 
 def _subjects(wanted: Sequence[jobs.Wanted]) -> dict[str, list[str]]:

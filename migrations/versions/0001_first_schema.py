@@ -124,6 +124,7 @@ def upgrade() -> None:
         "dirty",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
         sa.Column("project", sa.BigInteger(), nullable=False),
+        sa.Column("job", sa.BigInteger(), nullable=True),
         sa.Column(
             "at",
             sa.DateTime(timezone=True),

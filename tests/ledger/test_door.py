@@ -46,6 +46,7 @@ def test_a_transaction_that_idles_is_ended_by_the_server(desk, wanted, monkeypat
 
     with pytest.raises(sa.exc.InternalError, match="idle-in-transaction timeout"):
         idle()
+    monkeypatch.undo()
     door._limits.cache_clear()
     assert desk.state(job) == "running"
     desk.finish(fence)

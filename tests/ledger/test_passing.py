@@ -99,6 +99,31 @@ def test_clear_dirty_forgets_only_what_it_could_see(desk, wanted):
         assert desk.book.dirty_projects(looking) == [desk.project]
 
 
+def test_clear_dirty_names_what_became_done_and_find_ready_looks_near_it(desk, wanted):
+    a, b, shot, other, failing = desk.want(
+        wanted("anchor", "c/a"),
+        wanted("anchor", "c/b"),
+        wanted("illustrate", "e1/s1", ("anchor", "c/a")),
+        wanted("illustrate", "e1/s2", ("anchor", "c/a"), ("anchor", "c/b")),
+        wanted("anchor", "c/c"),
+    )
+    fences = desk.run(a, b, failing)
+
+    def look():
+        with desk.book.transaction() as conn:
+            near = desk.book.clear_dirty(conn, desk.project)
+            found = desk.book.find_ready(conn, desk.project, near=near)
+            return near, [one.id for one in found]
+
+    desk.finish(fences[0])
+    assert look() == ([a], [shot])
+    assert look() == (None, [shot])
+    desk.finish(fences[1])
+    assert look() == ([b], [other])
+    desk.book.fail(fences[2], "permanent", "broken")
+    assert look() == (None, [shot, other])
+
+
 def test_the_pass_never_waits_for_a_job_row(desk, wanted):
     [a] = desk.want(wanted("anchor", "c/a"))
     with desk.book.transaction() as other:
