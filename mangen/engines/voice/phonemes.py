@@ -9,7 +9,7 @@ import re
 import warnings
 from typing import Any
 
-from mangen.engines.voice import spoken
+from mangen.engines.voice import runtime, spoken
 
 #: phonemes in one run of the model: it takes 510, at about 0.8 MB of memory each
 LIMIT = 200
@@ -71,6 +71,7 @@ class Phonemes:
 
     @functools.cached_property
     def _en(self) -> Any:
+        runtime.onnx()  # hibari imports it for words it does not know
         from hibari import g2p  # noqa: PLC0415 - 80 MB of lexicon, for texts with English only
 
         return g2p.G2P(british=self._british)

@@ -170,7 +170,7 @@ _RULES: tuple[Rule, ...] = (
     _rule(r"(?<![\d/])(\d+)/(\d+)(?![\d/])", _fraction),
     _rule(rf"(?<![\d:])({_N}):({_N})(?![\d:])",
           lambda m: f"{numerals.cardinal(m[1])}比{numerals.cardinal(m[2])}"),
-    _rule(rf"(?<![\w.-])({_N})\s?[-–~～]\s?({_N})(?![\w.-])", _pair),
+    _rule(rf"(?<![A-Za-z\d.-])({_N})\s?[-–~～]\s?({_N})(?![A-Za-z\d.-])", _pair),
     _rule(r"(?<=[\d)])\s?([+=×x*÷<>≈±])\s?(?=\d)", lambda m: _SIGNS[m[1]]),
     _rule(rf"(?:^|(?<=[\s(（:：，为是]))-(?={_N})", lambda _: "负"),
     _rule(r"(?<=\d)\+", lambda _: "加"),
