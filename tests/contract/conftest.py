@@ -51,7 +51,7 @@ class Toy:
             task_create_missing_queues=True,
         )
 
-    def start(self, *more, children=1, window=4, name="toy", settings=None, **pool):
+    def start(self, *more, children=1, window=4, name="toy", settings=None, ill=False, **pool):
         env = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)]),
@@ -62,6 +62,7 @@ class Toy:
             "TOY_CHILDREN": str(children),
             "TOY_WINDOW": str(window),
             "TOY_POOL": json.dumps(pool),
+            "TOY_ILL": "1" if ill else "",
             "TOY_CONF": json.dumps(settings or {}),
         }
         ready = len(self.events("ChildReady"))

@@ -6,12 +6,8 @@ import importlib.util
 import pathlib
 import socket
 import subprocess
-import sys
 
-import kombu
 import pytest
-
-from mangen.pooling import celery_cure
 
 
 class Valkey:
@@ -83,34 +79,17 @@ def test_a_broker_that_dies_costs_no_work_and_no_worker(valkey, fresh_toy):
         toy.close()
 
 
-ILL = """
-import kombu, sys
-with kombu.Connection(sys.argv[1]) as connection:
-    queue = connection.SimpleQueue("ill")
-    queue.put("x")
-    message = queue.get()
-    print("got", flush=True)
-    sys.stdin.readline()
-    connection.connect()
-    connection.close()
-"""
-
-
-def test_kombu_still_needs_the_cure(valkey):
+def test_without_the_cure_the_worker_still_dies(valkey, fresh_toy):
     """When this fails upstream has mended it: remove celery_cure."""
-    channel_class = celery_cure.transport.Channel
-    original = channel_class._connparams
-    with kombu.Connection(valkey.url) as connection:
-        channel = connection.default_channel
-        channel._connparams()
-        transport = channel.connection
-        client, transport.client = transport.client, None
-        try:
-            with pytest.raises(AttributeError):
-                celery_cure._original(channel)
-            with pytest.raises(celery_cure.redis.ConnectionError):
-                celery_cure._connparams(channel)
-        finally:
-            transport.client = client
-    assert channel_class._connparams is original
-    assert sys.modules["kombu"].__version__ == "5.7.0"
+    toy = type(fresh_toy)(fresh_toy.folder, valkey.url, fresh_toy.results)
+    worker = toy.start(ill=True)
+    try:
+        busy = toy.send("progress:2", seconds=60.0)
+        toy.running(busy)
+        toy.send()
+        toy.until(lambda: len(toy.stats()["window"]) == 1)
+        valkey.kill()
+        worker.wait(20)  # it leaves its loop, finishes what runs, and is gone
+        assert "AttributeError" in toy.output()
+    finally:
+        toy.close()
