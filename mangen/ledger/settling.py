@@ -13,6 +13,9 @@ from mangen import errors
 from mangen.ledger import door, jobs, states
 
 
+_ERROR_CHARACTERS = 4000
+
+
 class Settling(door.Door):
     """The ledger's door for work that runs."""
 
@@ -61,7 +64,12 @@ class Settling(door.Door):
     ) -> states.State:
         """`fail` within a transaction of the caller's."""
         state = door.run(
-            conn, "fail_job", **_of(fence), kind=str(kind), error=error, backoff_s=self.backoff_s
+            conn,
+            "fail_job",
+            **_of(fence),
+            kind=str(kind),
+            error=_storable(error),
+            backoff_s=self.backoff_s,
         ).scalar_one_or_none()
         if state is None:
             raise self._lost(conn, fence)
@@ -145,6 +153,14 @@ class Settling(door.Door):
             f"job {fence.job}: attempt {fence.attempt} of {fence.owner} was lost, {now}; "
             "its work is thrown away"
         )
+
+
+def _storable(error: str) -> str:
+    """The error as Postgres takes it: nothing an engine says may keep its job from failing."""
+    known = (
+        error.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    )
+    return known if len(known) <= _ERROR_CHARACTERS else known[:_ERROR_CHARACTERS] + "…"
 
 
 def _of(fence: jobs.Fence) -> dict[str, Any]:

@@ -118,6 +118,12 @@ def test_a_permanent_failure_fails_at_once(desk, fence):
     assert desk.events(fence.job)[-1] == ("fail_job", "running", "failed")
 
 
+@pytest.mark.parametrize("error", ["a\0b", "lone \ud800 surrogate", "x" * 100_000])
+def test_no_error_is_too_odd_to_be_kept(desk, fence, error):
+    assert desk.book.fail(fence, "permanent", error) == "failed"
+    assert 0 < len(desk.row(fence.job)["error"]) <= 4001
+
+
 def test_the_third_transient_failure_fails_after_growing_waits(desk, fence):
     assert desk.book.fail(fence, "transient", "away") == "ready"
     assert 1.4 * 2 < waits_s(desk, fence.job) <= 1.25 * 4
