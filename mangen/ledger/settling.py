@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from mangen import errors
 from mangen.ledger import door, jobs, states
 
-
 _ERROR_CHARACTERS = 4000
 
 
