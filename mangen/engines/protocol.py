@@ -52,6 +52,7 @@ class SceneLabels:
     weather: str = "clear"  #: clear rain snow fog wind thunder
     mood: str = "calm"  #: calm warm sad tense dark bright
     framing: str = "medium"  #: establish medium close action insert
+    era: str = ""  #: as a sheet's; empty: as the people in the shot
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

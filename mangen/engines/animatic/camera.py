@@ -43,7 +43,9 @@ def view(motion: str, frame: int, frames: int, fps: int, seed: int) -> View:
         return View(zoom=1.02 + 0.02 * t)
     if motion == "shake":
         return _shaken(frame / fps, seed)
-    dx, dy = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}[motion]
+    dx, dy = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}[
+        motion
+    ]
     return View(dx * PAN * way, dy * PAN * way, 1.03)
 
 

@@ -31,7 +31,7 @@ def sheets(s: stage.Stage, request: protocol.PanelRequest) -> list[stage.Sheet]:
 def _veil(s: stage.Stage) -> protocol.Image:
     yy, xx = np.mgrid[: s.height, : s.width].astype(np.float32)
     far = np.hypot((xx / s.width - 0.5) / 0.5, (yy / s.height - 0.42) / 0.5)
-    alpha = np.clip(0.5 - 0.2 * far, 0.12, 0.5)
+    alpha = np.clip(0.42 - 0.3 * far, 0.06, 0.42)
     sheet = np.zeros((s.height, s.width, 4), np.uint8)
     sheet[..., :3] = np.array((14, 14, 26), np.float32) * alpha[..., None]
     sheet[..., 3] = alpha * 255
@@ -39,7 +39,7 @@ def _veil(s: stage.Stage) -> protocol.Image:
 
 
 def _columns(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
-    """Set from top to bottom and right to left; answers sheet, lower edge (px), right edge (units)."""
+    """Set upright, columns from the right; answers sheet, lower edge (px), right edge (units)."""
     count = 1 if len(title) <= 5 else 2 if len(title) <= 10 else 3
     rows = -(-len(title) // count)
     unit = min(206.0, s.h * 0.5 / rows / 1.06, s.w * 0.62 / count / 1.2)
@@ -50,7 +50,9 @@ def _columns(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
         column, row = divmod(k, rows)
         x = s.w / 2 + ((count - 1) / 2 - column) * unit * 1.2
         glyphs.append((character, x * s.unit, (top + (row + 0.5) * unit * 1.06) * s.unit))
-    image = _brushed(s, lettering.draw(s.width, s.height, glyphs, size=size, stroke=unit * s.unit * 0.03))
+    image = _brushed(
+        s, lettering.draw(s.width, s.height, glyphs, size=size, stroke=unit * s.unit * 0.03)
+    )
     return image, (top + rows * unit * 1.06) * s.unit, s.w / 2 + count * unit * 0.6
 
 
@@ -60,7 +62,8 @@ def _lines(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
     for unit in (170, 140, 116, 96, 80, 66, 54, 44, 36):
         size = max(8, round(unit * s.unit))
         lines = lettering.wrapped(title, size, room, weight=900) or [""]
-        if len(lines) * size * 1.24 <= s.h * 0.42 * s.unit and len(lines) <= 6:
+        whole = lettering.widest_word(title, size) <= room
+        if whole and len(lines) * size * 1.24 <= s.h * 0.42 * s.unit and len(lines) <= 6:
             break
     step = size * 1.24
     top = s.height * 0.43 - step * (len(lines) - 1) / 2
@@ -82,7 +85,8 @@ def _seal(s: stage.Stage, at: tuple[float, float], text: str) -> protocol.Image:
     p = s.pen()
     characters = [c for c in text if "\u4e00" <= c <= "\u9fff"][:2]
     with p.moved(*at, turn=-3):
-        p.fill(outline.curve([(-40, -66, 1), (0, -68), (40, -66, 1), (42, 0), (40, 66, 1), (0, 68), (-40, 66, 1),
+        p.fill(outline.curve([(-40, -66, 1), (0, -68), (40, -66, 1), (42, 0), (40, 66, 1), (0, 68),
+            (-40, 66, 1),
                               (-42, 0)]), SEAL)  # fmt: skip
         p.ink(outline.box(-33, -58, 66, 116), 3.5, (244, 226, 206))
         if not characters:
@@ -94,7 +98,9 @@ def _seal(s: stage.Stage, at: tuple[float, float], text: str) -> protocol.Image:
         x, y = at[0] * s.unit, at[1] * s.unit
         step = 27 * s.unit if len(characters) > 1 else 0
         glyphs = [(c, x, y + (2 * k - 1) * step) for k, c in enumerate(characters)]
-        image = pen.over(image, lettering.draw(s.width, s.height, glyphs, size=size, paint=(244, 226, 206)))
+        image = pen.over(
+            image, lettering.draw(s.width, s.height, glyphs, size=size, paint=(244, 226, 206))
+        )
     return image
 
 

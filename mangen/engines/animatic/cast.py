@@ -1,4 +1,4 @@
-"""The cast: where the people of a panel stand, how large, and how the scene's light falls on them."""
+"""The cast: where the people of a panel stand, how large, and how light falls on them."""
 
 from __future__ import annotations
 
@@ -36,18 +36,16 @@ class Standing:
     """One person placed: feet at (x, y) units, `size` units a body unit."""
 
     look: Mapping[str, Any]
-    emotion: str
-    speaking: bool
+    act: figure.Act
     x: float
     y: float
     size: float
-    turn: float
-    pose: str
-    lean: float
 
 
-def placed(s: stage.Stage, figures: Sequence[protocol.Figure], framing: str) -> list[Standing]:
-    """Everyone's place, size and pose; those further back come first."""
+def placed(
+    s: stage.Stage, figures: Sequence[protocol.Figure], framing: str, foot: float
+) -> list[Standing]:
+    """Everyone's place, size and pose, the further back first; `foot` is where one can stand."""
     shown = figures[:MOST]
     tall, wide, eyes = _FRAMINGS.get(framing, _FRAMINGS["medium"])
     share = min(1.0, max(0.0, (s.h / s.w - 0.5625) / (1.7778 - 0.5625)))
@@ -60,7 +58,7 @@ def placed(s: stage.Stage, figures: Sequence[protocol.Figure], framing: str) -> 
         x = _PLACES[len(shown)][k]
         head = -figure.head_centre(look)
         if framing == "establish":
-            y = s.horizon + (s.h - s.horizon) * 0.42
+            y = foot
             x = 0.5 + (x - 0.5) * 0.72 + (0.1 if len(shown) == 1 and s.seed % 2 else -0.06)
         else:
             if look["age"] == "child" and len(shown) == 1:
@@ -70,16 +68,15 @@ def placed(s: stage.Stage, figures: Sequence[protocol.Figure], framing: str) -> 
         look_at = 0.0 if len(shown) == 1 else (0.5 - x) * 1.9
         if len(shown) == 1:
             look_at = (0.0, 0.35, -0.35)[s.seed % 3]
-        pose = figure.pose_of(one.emotion, s.seed + k)
-        lean = 0.0
-        if framing == "action":
-            pose, lean = "dash", 9.0 if look_at >= 0 else -9.0
-        people.append(
-            Standing(
-                look=look, emotion=one.emotion, speaking=one.speaking, x=x * s.w, y=y, size=size,
-                turn=max(-0.8, min(0.8, look_at)), pose=pose, lean=lean,
-            )  # fmt: skip
+        act = figure.Act(
+            emotion=one.emotion,
+            pose=figure.pose_of(one.emotion, s.seed + k),
+            turn=max(-0.8, min(0.8, look_at)),
+            speaking=one.speaking,
         )
+        if framing == "action":
+            act = dataclasses.replace(act, pose="dash", lean=9.0 if look_at >= 0 else -9.0)
+        people.append(Standing(look=look, act=act, x=x * s.w, y=y, size=size))
     return sorted(people, key=lambda p: p.y)
 
 
@@ -89,20 +86,19 @@ def sheet(s: stage.Stage, people: Sequence[Standing]) -> protocol.Image:
     for one in people:
         with p.moved(one.x, one.y, scale=one.size):
             p.fill(outline.ellipse(6, 0, 150, 20), colour.dark(s.light.tint, 0.85), alpha=0.3)
-            figure.draw(
-                p, one.look, emotion=one.emotion, pose=one.pose, turn=one.turn,
-                speaking=one.speaking, lean=one.lean,
-            )  # fmt: skip
+            figure.draw(p, one.look, one.act)
     return lit(p.sheet(wobble=1.1 * s.unit, seed=s.seed % 97), s)
 
 
 def lit(image: protocol.Image, s: stage.Stage) -> protocol.Image:
     """Tint a premultiplied sheet, shade its dark side and draw a rim of light on the other."""
     alpha = image[..., 3].astype(np.float32) / 255
-    tint = np.array(colour.mix((255, 255, 255), s.light.tint, 0.82), np.float32) / 255
+    tint = np.array(colour.mix((255, 255, 255), s.light.tint, 0.7), np.float32) / 255
     small = cv2.resize(alpha, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
     soft = cv2.GaussianBlur(small, (0, 0), 6.5 * s.unit)
-    slope = cv2.Sobel(soft, cv2.CV_32F, 1, 0, ksize=3) - 0.5 * cv2.Sobel(soft, cv2.CV_32F, 0, 1, ksize=3)
+    slope = cv2.Sobel(soft, cv2.CV_32F, 1, 0, ksize=3) - 0.5 * cv2.Sobel(
+        soft, cv2.CV_32F, 0, 1, ksize=3
+    )
     shade = cv2.resize(np.clip(slope * 1.6 - 0.06, 0, 0.24), alpha.shape[::-1])[..., None]
     rgb = image[..., :3] * tint * (1 - shade * np.array([0.9, 0.85, 0.6], np.float32))
     shift = np.array([[1, 0, -4.0 * s.unit], [0, 1, 2.4 * s.unit]], np.float32)
@@ -120,13 +116,14 @@ def eyes(s: stage.Stage, one: Standing) -> protocol.Image:
     p = s.pen()
     y = s.h * 0.42
     half = min(170.0, s.h * 0.17)
-    strip = outline.straight([(-20, y - half + 40), (s.w + 20, y - half - 40), (s.w + 20, y + half - 40),
+    strip = outline.straight([(-20, y - half + 40), (s.w + 20, y - half - 40), (s.w + 20,
+        y + half - 40),
                               (-20, y + half + 40)])  # fmt: skip
     p.fill(strip, colour.dark(s.light.haze, 0.45))
     with p.clipped(strip):
         k = s.w / 900 * 3.3 if s.w < s.h else s.w / 1600 * 3.6
         with p.moved(s.w / 2, y - figure.head_centre(one.look) * k, scale=k):
-            figure.draw(p, one.look, emotion=one.emotion, turn=one.turn * 0.5)
+            figure.draw(p, one.look, dataclasses.replace(one.act, pose="stand", lean=0.0))
     image = lit(p.sheet(wobble=1.1 * s.unit, seed=s.seed % 97), s)
     frame = s.pen()
     for edge in (strip[:2], strip[2:][::-1]):

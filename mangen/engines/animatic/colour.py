@@ -57,3 +57,9 @@ def hsv(hue: float, saturation: float, value: float) -> Colour:
     """Hue, saturation and value of 0..1 each; hue wraps."""
     r, g, b = colorsys.hsv_to_rgb(hue % 1.0, saturation, value)
     return r * 255, g * 255, b * 255
+
+
+def shifted(colour: Colour, hue: float, saturation: float, value: float) -> Colour:
+    """The colour with its hue turned by a share of the circle, the others multiplied."""
+    h, s, v = colorsys.rgb_to_hsv(*(part / 255 for part in colour))
+    return hsv(h + hue, min(1.0, s * saturation), min(1.0, v * value))

@@ -145,7 +145,7 @@ def check(request: protocol.Request) -> None:
         even = not isinstance(request, protocol.ClipRequest) or value % 2 == 0
         if not _LEAST <= value <= _MOST or not even:
             raise errors.EngineError(
-                f"{field} is {value}: the animatic draws {_LEAST} to {_MOST} pixels, clips even ones"
+                f"{field} is {value}: {_LEAST} to {_MOST} pixels are drawn, even ones in clips"
             )
     if isinstance(request, protocol.ClipRequest):
         _check_clip(request)
@@ -166,13 +166,21 @@ def _check_clip(request: protocol.ClipRequest) -> None:
     _one_of("motion", request.motion, _MOTIONS)
     for field, least in (("frames", 1), ("fps", 1)):
         if getattr(request, field) < least:
-            raise errors.EngineError(f"{field} is {getattr(request, field)}: at least {least} is needed")
+            raise errors.EngineError(
+                f"{field} is {getattr(request, field)}: at least {least} is needed"
+            )
     images = [("panel.image", request.panel.image, 3)]
     images += [(f"panel.layers[{k}]", x.image, 4) for k, x in enumerate(request.panel.layers)]
     for name, image, channels in images:
-        if image.ndim != 3 or image.shape[2] != channels or str(image.dtype) != "uint8" or not image.size:
+        if (
+            image.ndim != 3
+            or image.shape[2] != channels
+            or str(image.dtype) != "uint8"
+            or not image.size
+        ):
             raise errors.EngineError(
-                f"{name} is {image.dtype} of shape {image.shape}: uint8 with {channels} channels is needed"
+                f"{name} is {image.dtype} of shape {image.shape}: "
+                f"uint8 with {channels} channels is needed"
             )
 
 

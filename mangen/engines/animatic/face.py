@@ -7,11 +7,10 @@ Local units: the chin lies near y = 100, the crown near -100, the eyes near 0; +
 from __future__ import annotations
 
 import dataclasses
-import random
 from collections.abc import Mapping
 from typing import Any
 
-from mangen.engines.animatic import colour, outline, pen
+from mangen.engines.animatic import colour, marks, outline, pen
 
 INK = colour.INK
 
@@ -69,9 +68,7 @@ def contour(look: Mapping[str, Any], turn: float) -> outline.Points:
     )  # fmt: skip
 
 
-def draw(
-    p: pen.Pen, look: Mapping[str, Any], emotion: str, *, turn: float, speaking: bool
-) -> None:
+def draw(p: pen.Pen, look: Mapping[str, Any], emotion: str, *, turn: float, speaking: bool) -> None:
     """Skin and features of one head; hair and hat come after."""
     mien = MIENS.get(emotion, MIENS["calm"])
     skin = colour.of(look["skin"])
@@ -96,11 +93,12 @@ def draw(
         if mien.gloom:
             for k in range(6):
                 x = -44 + k * 17 + turn * 18
-                p.line(outline.straight([(x, -62), (x, -36 + 6 * (k % 2))]), 3.4, paint=(70, 70, 110),
+                p.line(outline.straight([(x, -62), (x, -36 + 6 * (k % 2))]), 3.4, paint=(70, 70,
+                    110),
                        alpha=0.5)  # fmt: skip
     p.ink(face, 5.5)
     for side in (-1, 1):
-        _eye(p, look, mien, side, turn, shade)
+        _eye(p, look, mien, side, turn=turn, shade=shade)
         _brow(p, look, mien, side, turn)
     _nose(p, look, turn, shade)
     _mouth(p, look, mien, turn, skin=skin, shade=shade, speaking=speaking)
@@ -108,7 +106,13 @@ def draw(
 
 
 def _eye(
-    p: pen.Pen, look: Mapping[str, Any], mien: Mien, side: int, turn: float, shade: colour.Colour
+    p: pen.Pen,
+    look: Mapping[str, Any],
+    mien: Mien,
+    side: int,
+    *,
+    turn: float,
+    shade: colour.Colour,
 ) -> None:
     apart, y, size = _EYES[look["age"]]
     size *= look["eyes"]
@@ -144,11 +148,16 @@ def _eye(
         [(x - w - 3, left + 1), (x - w * 0.4, y - h * 0.9), (x + w * 0.4, y - h * 0.92),
          (x + w + 3, right + 1)], closed=False,
     )  # fmt: skip
-    p.line(lash, 9 if look["female"] else 7, taper=(0.4 if side > 0 else 0.12, 0.12 if side > 0 else 0.4))
+    p.line(
+        lash,
+        9 if look["female"] else 7,
+        taper=(0.4 if side > 0 else 0.12, 0.12 if side > 0 else 0.4),
+    )
     if look["female"]:
         end = right if side > 0 else left
         p.line(outline.straight([(x + side * w, end), (x + side * (w + 10), end - 8)]), 4.5)
-    p.line(outline.curve([(x - w * 0.5, y + h * 0.78), (x + w * 0.5, y + h * 0.78)], closed=False), 3,
+    p.line(outline.curve([(x - w * 0.5, y + h * 0.78), (x + w * 0.5, y + h * 0.78)], closed=False),
+        3,
            paint=colour.mix(shade, INK, 0.5))  # fmt: skip
     if look["age"] == "elder" or mien.lid > 0.5:
         bag = outline.curve(
@@ -177,7 +186,8 @@ def _nose(p: pen.Pen, look: Mapping[str, Any], turn: float, shade: colour.Colour
     size = look["nose"]
     tone = colour.mix(shade, INK, 0.5)
     if look["age"] == "child" or look["female"]:
-        p.line(outline.curve([(x, y - 5), (x + 6 * d * size, y), (x - 2 * d, y + 3)], closed=False), 4,
+        p.line(outline.curve([(x, y - 5), (x + 6 * d * size, y), (x - 2 * d, y + 3)],
+            closed=False), 4,
                paint=tone)  # fmt: skip
         return
     p.line(
@@ -225,7 +235,9 @@ def _mouth(
     knots = [(x + dx, y + dy) for dx, dy in shapes[mien.mouth]]
     if look["female"] and mien.mouth in ("flat", "small"):
         p.fill(outline.ellipse(x, y + 4, 10, 5), lip, alpha=0.8)
-    p.line(outline.curve(knots, closed=False), 6, paint=colour.mix(INK, lip, 0.22), taper=(0.2, 0.2))
+    p.line(
+        outline.curve(knots, closed=False), 6, paint=colour.mix(INK, lip, 0.22), taper=(0.2, 0.2)
+    )
     if mien.mouth == "grit":
         p.line(outline.straight([(x - 24, y - 2), (x - 20, y + 10)]), 3.5, paint=shade)
     elif not look["female"]:
@@ -236,61 +248,16 @@ def _mouth(
 def _marks(
     p: pen.Pen, look: Mapping[str, Any], mien: Mien, turn: float, shade: colour.Colour
 ) -> None:
-    apart, ey, size = _EYES[look["age"]]
-    x, my = turn * 25, _MOUTH[look["age"]]
-    hair = colour.of(look["hair"])
+    apart, eye, size = _EYES[look["age"]]
+    x, mouth, middle = turn * 25, _MOUTH[look["age"]], turn * 23
     deep = colour.dark(shade, 0.22)
     if look["lines"]:
-        for side in (-1, 1):
-            p.line(outline.curve([(side * 22 + x, 42), (side * 37 + x, 55), (side * 37 + x, 76)],
-                                 closed=False), 4.4, paint=deep)  # fmt: skip
-            for k in (-1, 1):
-                a = side * (apart + 27) + turn * 18
-                p.line(outline.straight([(a, ey + 2), (a + side * 11, ey + 2 + 6 * k)]), 3.6, paint=deep)
-        for k in range(2):
-            p.line(outline.curve([(-30 + x, -44 + k * 11), (x, -49 + k * 11), (30 + x, -44 + k * 11)],
-                                 closed=False), 3.4, paint=deep)  # fmt: skip
-    if look["freckles"]:
-        for k, dx in enumerate((-12, -4, 4, 12)):
-            for side in (-1, 1):
-                p.fill(outline.ellipse(x + side * 42 + dx, 38 + 5 * (k % 2), 2, 2), deep)
-    if look["mole"]:
-        p.fill(outline.ellipse(x + 24, my - 18, 3, 3), colour.mix(deep, INK, 0.5))
-    if look["scar"]:
-        p.line(outline.straight([(x + 46, 18), (x + 30, 58)]), 4.5, paint=(150, 66, 62))
-        for k in (0.3, 0.65):
-            cx, cy = x + 46 - 16 * k, 18 + 40 * k
-            p.line(outline.straight([(cx - 7, cy - 3), (cx + 7, cy + 3)]), 3, paint=(150, 66, 62))
-    if look["beard"] == "stubble":
-        dots = random.Random(3)
-        for _ in range(52):
-            p.fill(outline.ellipse(x + dots.uniform(-40, 40), my + dots.uniform(-8, 26), 1.7, 1.7),
-                   INK, alpha=0.5)  # fmt: skip
-    elif look["beard"] in ("moustache", "long"):
-        p.fill(outline.curve([(x - 27, my - 6, 1), (x - 12, my - 20), (x, my - 15), (x + 12, my - 20),
-                              (x + 27, my - 6, 1), (x + 10, my - 10), (x, my - 9),
-                              (x - 10, my - 10)]), hair)  # fmt: skip
-    if look["beard"] == "long":
-        tuft = outline.curve([(x - 26, my + 16, 1), (x - 24, my + 60), (x - 4, my + 112, 1),
-                              (x + 20, my + 60), (x + 26, my + 16, 1), (x, my + 22)])  # fmt: skip
-        p.shape(tuft, hair, shade=colour.dark(hair, 0.2), width=4.5)
-        for k in (-10, 2, 13):
-            p.line(outline.curve([(x + k, my + 28), (x + k * 0.7, my + 56), (x + k * 0.2, my + 88)],
-                                 closed=False), 3, paint=colour.dark(hair, 0.35))  # fmt: skip
+        marks.lines(p, x, eye, apart + 27, deep)
+    marks.spots(p, look, x, mouth, deep)
+    marks.beard(p, look["beard"], x, mouth, colour.of(look["hair"]))
     if look["glasses"]:
-        for side in (-1, 1):
-            cx = side * apart + turn * 23
-            lens = outline.ellipse(cx, ey + 1, 27 * size**0.3, 24 * size**0.3)
-            p.fill(lens, (255, 255, 255), alpha=0.16)
-            p.ink(lens, 4.5)
-        p.line(outline.curve([(-9 + turn * 23, ey), (turn * 23, ey - 4), (9 + turn * 23, ey)],
-                             closed=False), 4.5, taper=(0, 0))  # fmt: skip
+        marks.glasses(p, apart, eye, size, middle)
     if mien.tear:
-        for side in (-1, 1):
-            cx = side * (apart + 7) + turn * 22
-            p.shape(outline.curve([(cx, ey + 17, 1), (cx + 7, ey + 32), (cx, ey + 39),
-                                   (cx - 7, ey + 32)]), (191, 227, 239), width=2.5)  # fmt: skip
+        marks.tears(p, apart, eye, middle)
     if mien.sweat:
-        cx = half_width(look) - 12 + turn * 8
-        p.shape(outline.curve([(cx, -40, 1), (cx + 9, -20), (cx, -11), (cx - 9, -20)]),
-                (191, 227, 239), width=3)  # fmt: skip
+        marks.sweat(p, half_width(look) - 12 + turn * 8)

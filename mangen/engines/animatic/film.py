@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fractions
 import pathlib
 from collections.abc import Iterator
 
@@ -21,7 +22,8 @@ class _Plane:
 
     def __init__(self, image: protocol.Image, depth: float, fit: float) -> None:
         if fit < 0.75:  # linear sampling would alias
-            image = cv2.resize(image, None, fx=fit, fy=fit, interpolation=cv2.INTER_AREA)
+            small = cv2.resize(image, None, fx=fit, fy=fit, interpolation=cv2.INTER_AREA)
+            image = np.asarray(small, np.uint8)
             fit = 1.0
         self.height, self.width = image.shape[:2]
         self.depth, self.fit = depth, fit
@@ -32,7 +34,9 @@ class _Plane:
         rows = np.flatnonzero(image[..., 3].any(1))
         columns = np.flatnonzero(image[..., 3].any(0))
         self.empty = not len(rows)
-        y0, y1, x0, x1 = (0, 1, 0, 1) if self.empty else (rows[0], rows[-1] + 1, columns[0], columns[-1] + 1)
+        y0, y1, x0, x1 = (
+            (0, 1, 0, 1) if self.empty else (rows[0], rows[-1] + 1, columns[0], columns[-1] + 1)
+        )
         self.at = (int(x0), int(y0))
         self.image = np.ascontiguousarray(pen.premultiplied(image[y0:y1, x0:x1]))
 
@@ -61,7 +65,9 @@ class _Plane:
             part[:] = seen
             return
         rest = cv2.cvtColor(cv2.bitwise_not(cv2.extractChannel(seen, 3)), cv2.COLOR_GRAY2RGB)
-        part[:] = cv2.add(cv2.multiply(part, rest, scale=1 / 255), cv2.cvtColor(seen, cv2.COLOR_RGBA2RGB))
+        part[:] = cv2.add(
+            cv2.multiply(part, rest, scale=1 / 255), cv2.cvtColor(seen, cv2.COLOR_RGBA2RGB)
+        )
 
 
 def planes(request: protocol.ClipRequest) -> list[_Plane]:
@@ -104,9 +110,10 @@ def shoot(request: protocol.ClipRequest, path: pathlib.Path) -> Iterator[int]:
         context.thread_count = 1
         context.color_range, context.colorspace = 1, 6  # limited; SMPTE 170M, as OpenCV converts
         for number, rgb in enumerate(frames(request)):
-            picture = av.VideoFrame.from_ndarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2YUV_I420), "yuv420p")
+            planar: protocol.Image = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2YUV_I420), np.uint8)
+            picture = av.VideoFrame.from_ndarray(planar, "yuv420p")
             picture.pts = number
-            picture.time_base = 1 / stream.average_rate
+            picture.time_base = fractions.Fraction(1, request.fps)
             container.mux(stream.encode(picture))
             if (number + 1) % STEP == 0 and number + 1 < request.frames:
                 yield number + 1

@@ -38,19 +38,15 @@ def _vignette(width: int, height: int, unit: float) -> noise.Floats:
     factor *= 1 - print_[..., None] * np.array([0.9, 0.9, 0.7], np.float32)
     grain = (noise.field(height, width, 7, cell=3, octaves=2) - 0.5) * 0.09
     grain += (noise.field(height, width, 8, cell=90 * unit, octaves=3) - 0.5) * 0.05
-    return np.clip(factor * (1 + grain[..., None]) * 255, 0, 255)
+    result: noise.Floats = np.clip(factor * (1 + grain[..., None]) * 255, 0, 255)
+    return result
 
 
 def _border(width: int, height: int, unit: float) -> protocol.Image:
     p = pen.Pen(width, height, unit)
     w, h, b = width / unit, height / unit, BORDER
     wave = noise.line(400, 3, waves=40, octaves=4, rough=0.6) * 2.2
-    knots = []
-    for k in range(100):
-        t = k / 100
-        for side in range(4):
-            knots.append((side, t, wave[side * 100 + k]))
-    knots.sort(key=lambda knot: (knot[0], knot[1]))
+    knots = [(side, k / 100, wave[side * 100 + k]) for side in range(4) for k in range(100)]
     inner = outline.straight(
         [
             ((b + (w - 2 * b) * t, b + n), (w - b + n, b + (h - 2 * b) * t),

@@ -1,11 +1,11 @@
-"""Hair and hats, in the face's units: what hangs behind the head and what lies on it."""
+"""Hair, in the face's units: what hangs behind the head and what lies on it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from mangen.engines.animatic import colour, face, outline, pen
+from mangen.engines.animatic import colour, face, hat, outline, pen
 
 _CAP = {
     # fringe knots from the left temple to the right, as shares of half the face and units of y
@@ -28,6 +28,7 @@ _CAP = {
     "bald": [],
 }  # fmt: skip
 _CROWN = {"brush": -136, "tousled": -136, "short": -128, "cropped": -116, "bob": -130, "side": -130}
+_FLOWING = frozenset({"long", "waves", "long_topknot"})
 _SIDES = {"bob": 74, "long": 40, "waves": 46, "ponytail": 6, "braids": 2, "tufts": -4}
 
 
@@ -36,41 +37,61 @@ def behind(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
     w, style, g = face.half_width(look), look["hair_style"], -turn * 10
     hair = colour.of(look["hair"])
     back = colour.dark(hair, 0.28)
-    if style in ("long", "waves", "long_topknot"):
-        wave = 14 if style == "waves" else 0
-        p.shape(
-            outline.curve(
-                [(-w - 10 + g, -60), (-w - 20 + g, 20), (-w - 18 - wave + g, 110), (-w - 22 + g, 190),
-                 (-w - 8 - wave + g, 262, 1), (0, 276), (w + 8 + wave + g, 262, 1),
-                 (w + 22 + g, 190), (w + 18 + wave + g, 110), (w + 20 + g, 20), (w + 10 + g, -60),
-                 (0, -126)]
-            ), back, width=5,
-        )  # fmt: skip
-        for k in (-0.8, -0.35, 0.35, 0.8):
-            p.line(outline.curve([(k * w, 60), (k * (w + 14), 150), (k * (w + 8), 250)],
-                                 closed=False), 4, paint=colour.dark(hair, 0.5))  # fmt: skip
+    if style in _FLOWING:
+        _flowing(p, w, g, back, wave=14 if style == "waves" else 0)
     elif style == "bob":
-        p.shape(outline.curve([(-w - 12, -40), (-w - 18, 50), (-w - 4, 92, 1), (0, 100),
-                               (w + 4, 92, 1), (w + 18, 50), (w + 12, -40), (0, -124)]), back)  # fmt: skip
+        knots = [(w + 12, -40), (w + 18, 50), (w + 4, 92, 1)]
+        p.shape(outline.curve([(0, -124), *knots, (0, 100), *_mirrored(knots)]), back)
     elif style == "ponytail":
-        x = -turn * 50 + (24 if turn >= 0 else -24)
-        s = 1 if turn >= 0 else -1
-        s = -s if abs(turn) > 0.2 else s
-        p.shape(outline.curve([(x, -100, 1), (x + s * 78, -112), (x + s * 118, -20),
-                               (x + s * 96, 92), (x + s * 70, 160, 1), (x + s * 58, 60),
-                               (x + s * 30, -40)]), back)  # fmt: skip
-        p.fill(outline.ellipse(x + s * 34, -104, 14, 12), colour.of(look["trim"]))
+        _ponytail(p, turn, back, colour.of(look["trim"]))
     elif style == "bun":
         p.shape(outline.ellipse(g, -128, 44, 36), hair, shade=back, width=5)
-        p.line(outline.ellipse(g, -130, 28, 20, start=190, end=330), 5, paint=colour.pale(hair, 0.25))
+        gloss = outline.ellipse(g, -130, 28, 20, start=190, end=330)
+        p.line(gloss, 5, paint=colour.pale(hair, 0.25))
     if style in ("topknot", "long_topknot"):
         p.shape(outline.ellipse(g, -136, 24, 28), hair, shade=back, width=5)
-    if style == "tufts":
-        for side in (-1, 1):
-            p.shape(outline.ellipse(side * (w * 0.82) + g, -112, 25, 24), hair, shade=back)
-    if style == "braids":
-        for side in (-1, 1):
+    for side in (-1, 1):
+        if style == "tufts":
+            p.shape(outline.ellipse(side * w * 0.82 + g, -112, 25, 24), hair, shade=back)
+        elif style == "braids":
             p.shape(outline.ellipse(side * (w + 4) + g, 44, 14, 20), back, width=4)
+
+
+def _mirrored(knots: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    return [(-x, y, *corner) for x, y, *corner in reversed(knots)]
+
+
+def _flowing(p: pen.Pen, w: float, g: float, tone: colour.Colour, *, wave: float) -> None:
+    """Hair down to the shoulder blades."""
+    knots = [
+        (w + 10, -60),
+        (w + 20, 20),
+        (w + 18 + wave, 110),
+        (w + 22, 190),
+        (w + 8 + wave, 262, 1),
+    ]
+    fall = outline.curve([(0, -126), *knots, (0, 276), *_mirrored(knots)])
+    p.shape(outline.moved(fall, g, 0), tone, width=5)
+    for k in (-0.8, -0.35, 0.35, 0.8):
+        strand = [(k * w, 60), (k * (w + 14), 150), (k * (w + 8), 250)]
+        p.line(outline.curve(strand, closed=False), 4, paint=colour.dark(tone, 0.35))
+
+
+def _ponytail(p: pen.Pen, turn: float, tone: colour.Colour, ribbon: colour.Colour) -> None:
+    """A tail on the side the face turns away from."""
+    side = -1 if turn > 0.2 or -0.2 <= turn < 0 else 1
+    x = -turn * 50 + 24 * side
+    knots = [
+        (0, -100, 1),
+        (78, -112),
+        (118, -20),
+        (96, 92),
+        (70, 160, 1),
+        (58, 60),
+        (30, -40),
+    ]
+    p.shape(outline.curve([(x + side * dx, *rest) for dx, *rest in knots]), tone)
+    p.fill(outline.ellipse(x + side * 34, -104, 14, 12), ribbon)
 
 
 def front(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
@@ -80,7 +101,8 @@ def front(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
     if style == "balding":
         for side in (-1, 1):
             p.shape(outline.curve([(side * (w + 4), 6, 1), (side * (w + 14), -40), (side * w, -72),
-                                   (side * (w - 18), -50), (side * (w - 10), -20)]), hair, width=4)  # fmt: skip
+                                   (side * (w - 18), -50), (side * (w - 10), -20)]), hair,
+                                       width=4)  # fmt: skip
     elif style != "bald":
         _cap(p, style, w, g, hair)
     if style in ("bun", "topknot", "long_topknot"):
@@ -92,17 +114,22 @@ def front(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
                 p.shape(outline.ellipse(x, y, 15 - k, 19, turn=side * -14), hair,
                         shade=colour.dark(hair, 0.3), width=4)  # fmt: skip
             p.shape(outline.ellipse(side * (w + 22), 208, 11, 9), colour.of(look["trim"]), width=4)
-    _hat(p, look, w, g)
+    hat.draw(p, look, turn)
 
 
 def _cap(p: pen.Pen, style: str, w: float, g: float, hair: colour.Colour) -> None:
     top, low = _CROWN.get(style, -126), _SIDES.get(style, -2)
     fringe = [(k * w + g, y) for k, y in _CAP[style]]
     out = w + (14 if style in ("long", "waves", "bob") else 5)
-    knots: list[tuple[float, ...]] = [(-out, low, 1), (-out - 6, -46), (-w * 0.78 + g * 0.5, top + 26)]
+    knots: list[tuple[float, ...]] = [
+        (-out, low, 1),
+        (-out - 6, -46),
+        (-w * 0.78 + g * 0.5, top + 26),
+    ]
     if style == "brush":
         knots += [(x * w + g, top - 4 + (7 if k % 2 else 0), 1)
-                  for k, x in enumerate((-0.72, -0.5, -0.3, -0.08, 0.14, 0.34, 0.54, 0.74))]  # fmt: skip
+                  for k, x in enumerate((-0.72, -0.5, -0.3, -0.08, 0.14, 0.34, 0.54,
+                      0.74))]  # fmt: skip
     elif style == "tousled":
         knots += [(-0.4 * w + g, top + 2, 1), (-0.25 * w + g, top + 8), (0.02 * w + g, top - 8, 1),
                   (0.2 * w + g, top + 6), (0.5 * w + g, top + 4, 1)]  # fmt: skip
@@ -118,71 +145,24 @@ def _cap(p: pen.Pen, style: str, w: float, g: float, hair: colour.Colour) -> Non
                                (w * 0.66 + g, -84)], closed=False)  # fmt: skip
         p.line(gloss, 9, paint=colour.pale(hair, 0.3), alpha=0.55)
         for k in (-0.5, -0.2, 0.15, 0.48):
-            p.line(outline.curve([(k * w * 0.5 + g, top + 12), (k * w + g, -78), (k * w * 1.15 + g, -52)],
-                                 closed=False), 3.2, paint=colour.dark(hair, 0.5), alpha=0.6)  # fmt: skip
+            p.line(outline.curve([(k * w * 0.5 + g, top + 12), (k * w + g, -78), (k * w * 1.15 + g,
+                -52)],
+                                 closed=False), 3.2, paint=colour.dark(hair, 0.5),
+                                     alpha=0.6)  # fmt: skip
 
 
 def _knot(p: pen.Pen, look: Mapping[str, Any], g: float) -> None:
     trim = colour.of(look["trim"])
     if look["hair_style"] != "bun":
         p.shape(outline.curve([(-22 - g, -104), (-24 - g, -120, 1), (-12 - g, -126), (-g, -134),
-                               (12 - g, -126), (24 - g, -120, 1), (22 - g, -104)]), trim, width=4)  # fmt: skip
+                               (12 - g, -126), (24 - g, -120, 1), (22 - g, -104)]), trim,
+                                   width=4)  # fmt: skip
         p.line(outline.straight([(-44 - g, -116), (46 - g, -120)]), 6, paint=colour.pale(trim, 0.4))
     if look["hairpin"]:
-        p.line(outline.straight([(-64 - g, -116), (80 - g, -142)]), 8, paint=colour.INK, taper=(0, 0))
+        p.line(
+            outline.straight([(-64 - g, -116), (80 - g, -142)]), 8, paint=colour.INK, taper=(0, 0)
+        )
         p.line(outline.straight([(-64 - g, -116), (80 - g, -142)]), 5, paint=(224, 184, 84),
                taper=(0, 0))  # fmt: skip
         for k, tone in enumerate(((197, 72, 61), (240, 214, 150), (197, 72, 61))):
             p.shape(outline.ellipse(84 - g, -142 + k * 15, 8 - k, 8 - k), tone, width=3)
-
-
-def _hat(p: pen.Pen, look: Mapping[str, Any], w: float, g: float) -> None:
-    tone = colour.of(look["hat_colour"])
-    shade = colour.dark(tone, 0.3)
-    kind = look["hat"]
-    if kind == "felt":
-        p.shape(outline.curve([(-w - 12, -52, 1), (-w + 4, -120), (g, -164), (w - 4, -120),
-                               (w + 12, -52, 1)]), tone, shade=shade)  # fmt: skip
-        p.line(outline.curve([(-w * 0.66 + g, -96), (-w * 0.4 + g, -134), (-8 + g, -148)],
-                             closed=False), 9, paint=colour.pale(tone, 0.25), alpha=0.6)  # fmt: skip
-        p.shape(outline.curve([(-w - 24, -36, 1), (-w - 8, -80), (g, -104), (w + 8, -80),
-                               (w + 24, -36, 1), (g, -58)]), colour.pale(tone, 0.09), shade=shade,
-                shift=(4, -9))  # fmt: skip
-    elif kind == "straw":
-        straw = (214, 178, 104)
-        p.shape(outline.curve([(-w - 78, -42, 1), (-w * 0.3 + g, -130), (g, -166, 1),
-                               (w * 0.3 + g, -130), (w + 78, -42, 1), (g, -26)]), straw,
-                shade=colour.dark(straw, 0.28))  # fmt: skip
-        for k in range(1, 5):
-            p.line(outline.curve([(-w * 0.36 * k + g, -150 + 24 * k), (g, -138 + 26 * k),
-                                  (w * 0.36 * k + g, -150 + 24 * k)], closed=False), 3.4,
-                   paint=colour.dark(straw, 0.4))  # fmt: skip
-    elif kind in ("cap", "bowler"):
-        p.shape(outline.curve([(-w - 6, -58, 1), (-w + 4, -118), (g, -146), (w - 4, -118),
-                               (w + 6, -58, 1), (g, -70)]), tone, shade=shade)  # fmt: skip
-        reach = (w + 34) if kind == "bowler" else (w * 0.8)
-        left = -reach if kind == "bowler" else -w * 0.8
-        p.shape(outline.curve([(left + g, -62, 1), (g, -80), (reach + g, -62, 1),
-                               (g, -42)]), shade, width=5)  # fmt: skip
-    elif kind == "scarf":
-        trim = colour.of(look["trim"])
-        p.shape(outline.curve([(-w - 8, -30, 1), (-w - 4, -100), (g, -136), (w + 4, -100),
-                               (w + 8, -30, 1), (g, -74)]), trim, shade=colour.dark(trim, 0.28))  # fmt: skip
-        p.shape(outline.curve([(w + 2, -44, 1), (w + 40, -20), (w + 20, 10, 1), (w + 6, -20)]), trim)
-    elif kind == "official":
-        p.shape(outline.curve([(-w - 4, -58, 1), (-w, -108), (-w * 0.5 + g, -128), (-w * 0.4 + g, -160),
-                               (w * 0.4 + g, -160), (w * 0.5 + g, -128), (w, -108), (w + 4, -58, 1),
-                               (g, -74)]), (40, 38, 46), shade=(22, 20, 26))  # fmt: skip
-        for side in (-1, 1):
-            p.shape(outline.ellipse(side * (w + 62), -92, 54, 12, turn=side * 5), (40, 38, 46))
-    elif kind == "crown":
-        gold = (226, 178, 74)
-        knots: list[tuple[float, ...]] = [(-w * 0.8 + g, -92, 1)]
-        for k in range(5):
-            x = (-0.8 + 0.4 * k) * w + g
-            knots.append((x, -150 - (18 if k == 2 else 0), 1))
-            if k < 4:
-                knots.append((x + 0.2 * w, -118, 1))
-        p.shape(outline.curve([*knots, (w * 0.8 + g, -92, 1), (g, -104)]), gold,
-                shade=colour.dark(gold, 0.25))  # fmt: skip
-        p.shape(outline.ellipse(g, -124, 9, 11), (190, 54, 48), width=3)

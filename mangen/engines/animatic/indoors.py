@@ -10,7 +10,9 @@ from mangen.engines.animatic.colour import Colour
 _FAR, _NEAR = 0.35, 0.62
 
 
-def _sheets(s: stage.Stage, wall: Colour, *draw: tuple[Callable[[pen.Pen], None], float]) -> list[stage.Sheet]:
+def _sheets(
+    s: stage.Stage, wall: Colour, *draw: tuple[Callable[[pen.Pen], None], float]
+) -> list[stage.Sheet]:
     glow = s.light.lamp if s.light.dim else (255, 246, 220)
     found = [stage.Sheet(backdrop.solid(backdrop.wall(s, wall, 40, glow=glow)), _FAR)]
     for one, depth in draw:
@@ -20,21 +22,23 @@ def _sheets(s: stage.Stage, wall: Colour, *draw: tuple[Callable[[pen.Pen], None]
     return found
 
 
-def _floor(s: stage.Stage) -> float:
+def floor(s: stage.Stage) -> float:
+    """The y where wall and floor meet."""
     return s.h * {"close": 0.82, "establish": 0.68}.get(s.framing, 0.74)
 
 
-def _beam(s: stage.Stage, p: pen.Pen, x: float, y: float, w: float, h: float) -> None:
+def _beam(s: stage.Stage, p: pen.Pen, x: float, y: float, w: float) -> None:
     """Light that falls from a window across the room by day."""
     if s.light.dim or s.light.weather not in ("clear", "wind"):
         return
-    p.fill(outline.straight([(x, y), (x + w, y), (x + w * 2.5, s.h), (x + w * 0.8, s.h)]), (255, 244, 206),
+    p.fill(outline.straight([(x, y), (x + w, y), (x + w * 2.5, s.h), (x + w * 0.8, s.h)]), (255,
+        244, 206),
            alpha=0.13)  # fmt: skip
 
 
 def room(s: stage.Stage) -> list[stage.Sheet]:
     """A living room: window, table with tea, shelf or bed, lamp."""
-    chance, y = s.chance(50), _floor(s)
+    chance, y = s.chance(50), floor(s)
     side = 1 if chance.random() < 0.5 else -1
     wood = s.light.hexed("#7a5540" if s.old else "#a8825f")
 
@@ -53,8 +57,8 @@ def room(s: stage.Stage) -> list[stage.Sheet]:
         with p.moved(s.w * (0.72 if side > 0 else 0.28), y - 800):
             furniture.scroll(p, 150, 330, s.light, chance)
         with p.moved(s.w * (0.86 if side > 0 else 0.14), y):
-            furniture.shelf(p, 250, 560, wood, chance, s.light, goods="books")
-        _beam(s, p, x, y - 420, w, 0)
+            furniture.shelf(p, 250, 560, wood, chance=chance, lit=s.light, goods="books")
+        _beam(s, p, x, y - 420, w)
 
     def front(p: pen.Pen) -> None:
         with p.moved(s.w * (0.26 if side > 0 else 0.74), y + 120):
@@ -64,12 +68,14 @@ def room(s: stage.Stage) -> list[stage.Sheet]:
         with p.moved(s.w * 0.5, -20):
             furniture.lamp(p, s.light, drop=s.h * 0.17)
 
-    return _sheets(s, s.light.hexed("#cfc0a2" if s.old else "#d8cdbb"), (back, _FAR), (front, _NEAR))
+    return _sheets(
+        s, s.light.hexed("#cfc0a2" if s.old else "#d8cdbb"), (back, _FAR), (front, _NEAR)
+    )
 
 
 def hall(s: stage.Stage) -> list[stage.Sheet]:
     """A hall of pillars, with a screen, a high seat and lanterns."""
-    y = _floor(s)
+    y = floor(s)
     red = s.light.hexed("#8f3a30")
 
     def back(p: pen.Pen) -> None:
@@ -88,7 +94,12 @@ def hall(s: stage.Stage) -> list[stage.Sheet]:
     def front(p: pen.Pen) -> None:
         for x in (0.1, 0.9):
             px = s.w * x
-            p.shape(outline.box(px - 44, -20, 88, y + 90), red, shade=colour.dark(red, 0.4), shift=(20, 0))
+            p.shape(
+                outline.box(px - 44, -20, 88, y + 90),
+                red,
+                shade=colour.dark(red, 0.4),
+                shift=(20, 0),
+            )
             p.shape(outline.box(px - 62, y + 40, 124, 62), s.light.hexed("#8d877e"), width=5)
             with p.moved(px + (120 if x < 0.5 else -120), 40):
                 p.line(outline.straight([(0, -60), (0, s.h * 0.13)]), 4, taper=(0, 0))
@@ -101,18 +112,20 @@ def hall(s: stage.Stage) -> list[stage.Sheet]:
 
 def shop(s: stage.Stage) -> list[stage.Sheet]:
     """A shop or tavern: shelves of jars behind a counter, lanterns above."""
-    chance, y = s.chance(52), _floor(s)
+    chance, y = s.chance(52), floor(s)
     wood = s.light.hexed("#7c573d")
 
     def back(p: pen.Pen) -> None:
         furniture.planks(p, y, s.w, s.h, s.light.hexed("#7d6048"))
         for x in (0.24, 0.76):
             with p.moved(s.w * x, y - 90):
-                furniture.shelf(p, min(s.w * 0.42, 430), 600, wood, chance, s.light,
+                furniture.shelf(p, min(s.w * 0.42, 430), 600, wood, chance=chance, lit=s.light,
                                 goods="jars" if s.old else "books")  # fmt: skip
 
     def front(p: pen.Pen) -> None:
-        p.shape(outline.box(-20, y - 60, s.w * 0.72, 190), wood, shade=colour.dark(wood, 0.3), width=5)
+        p.shape(
+            outline.box(-20, y - 60, s.w * 0.72, 190), wood, shade=colour.dark(wood, 0.3), width=5
+        )
         p.shape(outline.box(-20, y - 86, s.w * 0.74, 34), colour.pale(wood, 0.14), width=5)
         with p.moved(s.w * 0.2, y - 86):
             furniture.teapot(p, s.light.hexed("#8a5a44"))
@@ -126,7 +139,7 @@ def shop(s: stage.Stage) -> list[stage.Sheet]:
 
 def classroom(s: stage.Stage) -> list[stage.Sheet]:
     """A blackboard, a window and rows of desks."""
-    chance, y = s.chance(53), _floor(s)
+    chance, y = s.chance(53), floor(s)
 
     def back(p: pen.Pen) -> None:
         furniture.planks(p, y, s.w, s.h, s.light.hexed("#a98a63"))
@@ -139,7 +152,9 @@ def classroom(s: stage.Stage) -> list[stage.Sheet]:
     def front(p: pen.Pen) -> None:
         for row in range(2):
             for k in range(-1, 5):
-                with p.moved(s.w * (0.04 + 0.27 * k + 0.1 * row), y + 130 + 150 * row, scale=0.9 + 0.3 * row):
+                with p.moved(
+                    s.w * (0.04 + 0.27 * k + 0.1 * row), y + 130 + 150 * row, scale=0.9 + 0.3 * row
+                ):
                     furniture.desk(p, 190, s.light, screen=False)
 
     return _sheets(s, s.light.hexed("#dcd6c2"), (back, _FAR), (front, _NEAR))
@@ -147,7 +162,7 @@ def classroom(s: stage.Stage) -> list[stage.Sheet]:
 
 def office(s: stage.Stage) -> list[stage.Sheet]:
     """Wide windows on a skyline, desks with screens, files."""
-    chance, y = s.chance(54), _floor(s)
+    chance, y = s.chance(54), floor(s)
 
     def back(p: pen.Pen) -> None:
         furniture.tiles(p, y, s.w, s.h, s.light.hexed("#a3a4a6"))
@@ -159,12 +174,16 @@ def office(s: stage.Stage) -> list[stage.Sheet]:
                 for k in range(9):
                     bw = w * chance.uniform(0.09, 0.15)
                     with p.moved(w * (k + 0.5) / 9, h + 4):
-                        props.block(p, bw, h * chance.uniform(0.25, 0.62), s.light, chance, 0.45)
+                        props.block(
+                            p, bw, h * chance.uniform(0.25, 0.62), s.light, chance, far=0.45
+                        )
                 p.fill(outline.straight([(w * 0.1, h), (w * 0.4, 0), (w * 0.52, 0), (w * 0.22, h)]),
                        (255, 255, 255), alpha=0.12)  # fmt: skip
             p.ink(glass, 5)
         with p.moved(s.w * 0.86, y):
-            furniture.shelf(p, 240, 620, s.light.hexed("#7f7b78"), chance, s.light, goods="files")
+            furniture.shelf(
+                p, 240, 620, s.light.hexed("#7f7b78"), chance=chance, lit=s.light, goods="files"
+            )
 
     def front(p: pen.Pen) -> None:
         for x in (0.16, 0.84):
@@ -176,7 +195,7 @@ def office(s: stage.Stage) -> list[stage.Sheet]:
 
 def hospital(s: stage.Stage) -> list[stage.Sheet]:
     """A ward: bed, drip, curtain, window."""
-    y = _floor(s)
+    y = floor(s)
 
     def back(p: pen.Pen) -> None:
         furniture.tiles(p, y, s.w, s.h, s.light.hexed("#b6c4c2"))
@@ -191,12 +210,20 @@ def hospital(s: stage.Stage) -> list[stage.Sheet]:
         with p.moved(s.w * 0.62, y + 150):
             furniture.bed(p, min(620.0, s.w * 0.66), s.light, ward=True)
         x = s.w * 0.22
-        p.line(outline.straight([(x, y + 130), (x, y - 420)]), 9, paint=s.light.hexed("#8f999d"), taper=(0, 0))
-        p.line(outline.straight([(x - 40, y - 416), (x + 40, y - 416)]), 8, paint=s.light.hexed("#8f999d"),
+        p.line(
+            outline.straight([(x, y + 130), (x, y - 420)]),
+            9,
+            paint=s.light.hexed("#8f999d"),
+            taper=(0, 0),
+        )
+        p.line(outline.straight([(x - 40, y - 416), (x + 40, y - 416)]), 8,
+            paint=s.light.hexed("#8f999d"),
                taper=(0, 0))  # fmt: skip
-        p.shape(outline.curve([(x + 20, y - 400), (x + 62, y - 400), (x + 60, y - 300), (x + 41, y - 284),
+        p.shape(outline.curve([(x + 20, y - 400), (x + 62, y - 400), (x + 60, y - 300), (x + 41,
+            y - 284),
                                (x + 22, y - 300)]), s.light.hexed("#dcebe6"), width=4)  # fmt: skip
-        p.line(outline.curve([(x + 41, y - 284), (x + 60, y - 120), (x + 150, y - 40)], closed=False), 4,
+        p.line(outline.curve([(x + 41, y - 284), (x + 60, y - 120), (x + 150, y - 40)],
+            closed=False), 4,
                paint=s.light.hexed("#dcebe6"))  # fmt: skip
 
     return _sheets(s, s.light.hexed("#dde3df"), (back, _FAR), (front, _NEAR))
@@ -204,12 +231,14 @@ def hospital(s: stage.Stage) -> list[stage.Sheet]:
 
 def train(s: stage.Stage) -> list[stage.Sheet]:
     """A carriage: a wide window, facing seats, a rack."""
-    y = _floor(s)
+    y = floor(s)
     green, wood = s.light.hexed("#4c6a5d"), s.light.hexed("#8a6a48")
 
     def back(p: pen.Pen) -> None:
         furniture.planks(p, y, s.w, s.h, s.light.hexed("#7a6a58"))
-        p.shape(outline.box(-20, y - 330, s.w + 40, 330), wood, shade=colour.dark(wood, 0.25), width=5)
+        p.shape(
+            outline.box(-20, y - 330, s.w + 40, 330), wood, shade=colour.dark(wood, 0.25), width=5
+        )
         w = s.w * 0.54
         with p.moved(s.w * 0.23, y - 800):
             furniture.window(p, w, 400, s.light, old=False)
@@ -224,7 +253,8 @@ def train(s: stage.Stage) -> list[stage.Sheet]:
     def front(p: pen.Pen) -> None:
         for x, flip in ((0.06, False), (0.94, True)):
             with p.moved(s.w * x, y + 140, flip=flip):
-                p.shape(outline.curve([(-110, 0, 1), (-110, -460), (-60, -500), (0, -470), (24, -190),
+                p.shape(outline.curve([(-110, 0, 1), (-110, -460), (-60, -500), (0, -470), (24,
+                    -190),
                                        (150, -176), (160, -110), (150, 0, 1)]), green,
                         shade=colour.dark(green, 0.3), width=5.5)  # fmt: skip
                 p.line(outline.curve([(-40, -440), (-24, -240), (0, -180)], closed=False), 5,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import unicodedata
+from typing import Any
 
 import manimgx_fonts_cjk
 import numpy as np
@@ -61,6 +62,11 @@ def wrapped(text: str, size: int, width: float, *, weight: int = 800) -> list[st
     return [*lines, line.rstrip()] if line.strip() else lines
 
 
+def widest_word(text: str, size: int) -> float:
+    """Pixels of the longest piece that should not be broken."""
+    return max((font(size, 900).getlength(piece) for piece in _pieces(text)), default=0.0)
+
+
 _NEVER_FIRST = "，。！？、；：…—”’）》」』,.!?;:)"
 
 
@@ -92,7 +98,7 @@ def draw(
 ) -> protocol.Image:
     """A premultiplied sheet with texts centred at (x, y) pixels each, edged by `stroke` pixels."""
     face = font(size, weight)
-    sheet = np.zeros((height, width, 4), np.float32)
+    sheet: np.ndarray[Any, np.dtype[Any]] = np.zeros((height, width, 4), np.float32)
     for line, tone in ((stroke, edge), (0.0, paint)):
         if line == 0.0 and tone is edge:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-SKINS = ("#f4d3b3", "#efc8a2", "#e6b88f", "#dba67c", "#f7dcc4", "#e9c09a")
+SKINS = ("#f4d3b3", "#efc8a2", "#e9bd95", "#ecc39c", "#f7dcc4", "#e9c09a")
 HAIRS = ("#221d22", "#2a2126", "#33262a", "#1d2029", "#3d2b26")
 GREY_HAIRS = ("#8d8a8c", "#b5b1ad", "#6f6b6e", "#d8d4cf")
 IRISES = ("#2a1a18", "#38241c", "#1f2330", "#40301c")
@@ -21,6 +21,44 @@ ERAS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[s
     "countryside": (("jacket", "shirt"), ("jacket", "vest"), ("braids", "bun", "bob"),
                     ("cropped", "short", "brush")),
 }  # fmt: skip
+
+_TRADITIONAL = (
+    ("#8c3b3f", "#d9b56a"), ("#2f4f6b", "#c9d3d6"), ("#56714f", "#e0c98a"), ("#6b4a6e", "#d8b7a0"),
+    ("#b98a4e", "#5b3a2e"), ("#cfd6d2", "#6f93a0"), ("#3d3f55", "#a84a44"), ("#a65f49", "#efe0c0"),
+    ("#4c7a7a", "#e7d6b0"), ("#d7a9a0", "#8c4a55"), ("#7d8a5a", "#f0e2bd"), ("#30353f", "#b9944f"),
+)  # fmt: skip
+_COUNTRY = (
+    ("#4e5a6c", "#b48848"), ("#b5432f", "#f0c25a"), ("#5a6b3f", "#d8c08a"), ("#6b4f3f", "#c9a86a"),
+    ("#3f5a7a", "#e0d2b0"), ("#8a6f9a", "#efdcc0"), ("#a0714a", "#3e4a5a"), ("#527a70", "#f0d9a0"),
+    ("#7a3e3a", "#d8b26a"), ("#8f8a6a", "#5a4436"),
+)  # fmt: skip
+#: era -> (main, trim) of its clothes
+PALETTES: dict[str, tuple[tuple[str, str], ...]] = {
+    "ancient": _TRADITIONAL,
+    "xianxia": _TRADITIONAL,
+    "republic": (
+        ("#33435c", "#c9b48a"), ("#7a3e3a", "#d8b26a"), ("#4e5a6c", "#b48848"),
+        ("#5f6b4e", "#d9c79a"), ("#6d5a74", "#cfa9a0"), ("#8a6a48", "#e3cfa0"),
+        ("#3f6266", "#d8cdb0"), ("#a9705a", "#3f3a44"), ("#4a4450", "#b5625a"),
+        ("#c3a98a", "#6a3f3a"), ("#2f5a52", "#cfb06a"), ("#93a0a8", "#394654"),
+    ),
+    "countryside": _COUNTRY,
+    "campus": (
+        ("#2e4a78", "#c8454a"), ("#3e6b5c", "#e3c15c"), ("#7a2f3a", "#d9c48a"),
+        ("#4a5568", "#c8454a"), ("#3b4f6e", "#8fb3c6"), ("#5a4a6e", "#e0b8a8"),
+    ),
+    "modern": (
+        ("#2f4468", "#c8454a"), ("#c7664f", "#f0e0c8"), ("#5c7f74", "#e6c15c"),
+        ("#8f4d63", "#efd3c6"), ("#3a3d49", "#9fb7c6"), ("#d0a24e", "#4a5570"),
+        ("#7f97b5", "#f2ece0"), ("#6f5a8a", "#e5cf8e"), ("#a8473f", "#2f3440"),
+        ("#4f6b46", "#efe6cc"), ("#b7b0a4", "#5a3f4a"), ("#d98f86", "#5b4a6b"),
+    ),
+}  # fmt: skip
+SUITS = (
+    ("#2c3446", "#a8433f"), ("#3d4149", "#4f7395"), ("#4a3f3c", "#b98a4a"), ("#5c6570", "#7c3b48"),
+    ("#24323a", "#c9a24e"), ("#6a6258", "#3f5a6e"), ("#3a3248", "#9a5f6a"),
+)  # fmt: skip
+LEGS = ("#37507a", "#4a4a50", "#3f4a44", "#57483f", "#2f3647", "#6a5f52")
 
 #: words for colours; compounds first, so that 藏青 is not read as 青
 COLOURS: tuple[tuple[str, str], ...] = (

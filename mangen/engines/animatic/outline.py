@@ -87,12 +87,11 @@ def limb(
     spine = spine * bend + sharp * (1 - bend)
     return ribbon(
         spine,
-        np.interp(
-            np.linspace(0, 1, len(spine)), np.linspace(0, 1, len(widths)), np.array(widths)
-        ),
+        np.interp(np.linspace(0, 1, len(spine)), np.linspace(0, 1, len(widths)), np.array(widths)),
     )
 
 
 def moved(points: Points, dx: float, dy: float) -> Points:
     """The same outline elsewhere."""
-    return points + np.array([dx, dy])
+    there: Points = points + np.array([dx, dy])
+    return there

@@ -45,7 +45,8 @@ class Pen:
             self._matrix = before
 
     def _place(self, points: outline.Points) -> outline.Points:
-        return points @ self._matrix[:2, :2].T + self._matrix[:2, 2]
+        placed: outline.Points = points @ self._matrix[:2, :2].T + self._matrix[:2, 2]
+        return placed
 
     def _fixed(self, points: outline.Points) -> np.ndarray:
         return np.round((self._place(points) - 0.5) * (1 << _SHIFT)).astype(np.int32)
@@ -53,9 +54,7 @@ class Pen:
     def fill(self, points: outline.Points, paint: colour.Colour, *, alpha: float = 1.0) -> None:
         """Fill an outline."""
         if alpha >= 1:
-            cv2.fillPoly(
-                self.image, [self._fixed(points)], (*paint, 255), cv2.LINE_AA, _SHIFT
-            )
+            cv2.fillPoly(self.image, [self._fixed(points)], (*paint, 255), cv2.LINE_AA, _SHIFT)
             return
         found = self._mask(points)
         if found is not None:
@@ -74,9 +73,7 @@ class Pen:
         """Draw one stroke along an open line, swelling and dying like a brush's."""
         self.fill(outline.brush(points, width, taper=taper), paint, alpha=alpha)
 
-    def ink(
-        self, points: outline.Points, width: float, paint: colour.Colour = colour.INK
-    ) -> None:
+    def ink(self, points: outline.Points, width: float, paint: colour.Colour = colour.INK) -> None:
         """Draw the closed outline itself, equally wide all around."""
         thick = max(1, round(width * math.sqrt(abs(np.linalg.det(self._matrix[:2, :2])))))
         cv2.polylines(
@@ -174,9 +171,12 @@ class Pen:
 
     def sheet(self, *, wobble: float = 0.0, seed: int = 0) -> protocol.Image:
         """The premultiplied RGBA sheet at its own size; `wobble` pixels make lines hand-drawn."""
-        small = cv2.resize(
-            self.image, (self.width, self.height), interpolation=cv2.INTER_AREA
-        ) if self._over > 1 else self.image.copy()
+        if self._over == 1:
+            small = self.image.copy()
+        else:
+            size = (self.width, self.height)
+            fine = cv2.resize(self.image, size, interpolation=cv2.INTER_AREA)
+            small = np.asarray(fine, np.uint8)
         return wobbled(small, wobble, seed) if wobble else small
 
 
@@ -186,10 +186,9 @@ def wobbled(image: protocol.Image, pixels: float, seed: int) -> protocol.Image:
     yy, xx = np.mgrid[:height, :width].astype(np.float32)
     dx = noise.field(height, width, seed, cell=28, octaves=2) - np.float32(0.5)
     dy = noise.field(height, width, seed + 1, cell=28, octaves=2) - np.float32(0.5)
-    return cv2.remap(
-        image, xx + dx * (pixels * 4), yy + dy * (pixels * 4), cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_CONSTANT,
-    )  # fmt: skip
+    x, y = xx + dx * (pixels * 4), yy + dy * (pixels * 4)
+    moved = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    return np.asarray(moved, np.uint8)
 
 
 def over(below: protocol.Image, above: protocol.Image) -> protocol.Image:

@@ -13,6 +13,8 @@ from mangen.engines import protocol
 from mangen.engines.animatic import light, noise, pen
 
 ROOM = 1.25
+#: eras of places that show nobody
+_ERAS = {"palace": "ancient", "office": "modern", "hospital": "modern", "classroom": "modern"}
 OVER = 2
 
 
@@ -72,7 +74,7 @@ class Stage:
 def of(request: protocol.PanelRequest) -> Stage:
     """The stage a panel request asks for."""
     eras = [figure.sheet.era for figure in request.figures]
-    era = eras[0] if eras else ("ancient" if request.scene.place == "palace" else "republic")
+    era = request.scene.era or (eras[0] if eras else _ERAS.get(request.scene.place, "countryside"))
     return Stage(
         width=2 * round(request.width * ROOM / 2),
         height=2 * round(request.height * ROOM / 2),

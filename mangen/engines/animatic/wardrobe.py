@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,19 +17,24 @@ from mangen.engines.animatic import colour, lookbook
 
 VERSION = 1
 
-_AGED_FACE = {"child": (1.1, 0.65), "youth": (1.0, 0.35), "adult": (1.0, 0.45), "elder": (1.03, 0.6)}
+_AGED_FACE = {
+    "child": (1.1, 0.65),
+    "youth": (1.0, 0.35),
+    "adult": (1.0, 0.45),
+    "elder": (1.03, 0.6),
+}
 
 
 def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
     """Features of a role: JSON data, complete, from its words, era, sex, age and seed."""
     chance = _chance(sheet)
-    look = _drawn(sheet, chance)
-    text = " ".join(sheet.words)
-    lower = text.lower()
+    text = " ".join(sheet.words).lower()
+    worded: dict[str, Any] = {}
     for words, change in lookbook.WORDS:
-        if any(word in lower for word in words):
-            look.update(change)
-    worn = _worn_colours(lower)
+        if any(word in text for word in words):
+            worded.update(change)
+    look = _drawn(sheet, chance, worded.get("garment", "")) | worded
+    worn = _worn_colours(text)
     if worn:
         look["main"] = worn[0]
     if len(worn) > 1:
@@ -56,24 +62,22 @@ def complete(given: Mapping[str, Any], sheet: protocol.CharacterSheet) -> dict[s
 def _chance(sheet: protocol.CharacterSheet) -> random.Random:
     # age stays out: someone remembered as a child keeps face, skin and colours
     seed = f"{sheet.name}|{sheet.era}|{sheet.seed}"
-    return random.Random(hashlib.sha256(seed.encode()).hexdigest())  # noqa: S324 - no secret
+    return random.Random(hashlib.sha256(seed.encode()).hexdigest())
 
 
-def _drawn(sheet: protocol.CharacterSheet, chance: random.Random) -> dict[str, Any]:
+def _drawn(sheet: protocol.CharacterSheet, chance: random.Random, garment: str) -> dict[str, Any]:
     female = sheet.sex == "female" or (sheet.sex == "unknown" and chance.random() < 0.5)
     elder, child = sheet.age == "elder", sheet.age == "child"
     women, men, women_hair, men_hair = lookbook.ERAS.get(sheet.era, lookbook.ERAS["modern"])
     face, jaw = _AGED_FACE[sheet.age]
     hue = chance.random()
     strong = sheet.era in ("ancient", "xianxia", "republic")
-    main = colour.hsv(hue, chance.uniform(0.34, 0.62), chance.uniform(0.40, 0.68))
-    if elder:
-        main = colour.dark(colour.grey(main, 0.45), 0.15)
-    trim = colour.hsv(hue + chance.uniform(0.38, 0.62), 0.5 if strong else 0.4, 0.78)
     hair = chance.choice(lookbook.GREY_HAIRS if elder else lookbook.HAIRS)
     style = chance.choice(women_hair if female else men_hair)
     if child:
-        style = chance.choice(("braids", "tufts", "bob") if female else ("cropped", "tufts", "short"))
+        style = chance.choice(
+            ("braids", "tufts", "bob") if female else ("cropped", "tufts", "short")
+        )
         if sheet.era in ("modern", "campus"):
             style = chance.choice(("ponytail", "bob", "braids") if female else ("short", "tousled"))
     if elder and female:
@@ -85,9 +89,16 @@ def _drawn(sheet: protocol.CharacterSheet, chance: random.Random) -> dict[str, A
         beard = chance.choice(
             ("long", "moustache", "none") if elder else ("none", "none", "none", "moustache")
         )
-    garment = chance.choice(women if female else men)
-    if child and garment in ("suit", "coat", "qipao", "gown"):
-        garment = "jacket" if strong else "shirt"
+    own = chance.choice(women if female else men)
+    if child and own in ("suit", "coat", "qipao", "gown"):
+        own = "jacket" if strong else "shirt"
+    garment = garment or own
+    palettes = lookbook.PALETTES.get(sheet.era, lookbook.PALETTES["modern"])
+    main_code, trim_code = chance.choice(lookbook.SUITS if garment == "suit" else palettes)
+    main = _near(colour.of(main_code), chance)
+    trim = _near(colour.of(trim_code), chance)
+    if elder:
+        main = colour.dark(colour.grey(main, 0.4), 0.12)
     return {
         "version": VERSION,
         "female": female,
@@ -115,7 +126,9 @@ def _drawn(sheet: protocol.CharacterSheet, chance: random.Random) -> dict[str, A
         "main": colour.code(main),
         "trim": colour.code(trim),
         "inner": chance.choice(("#efe6d6", "#e8e2da", "#f3eee4", "#ded6c6")),
-        "legs": colour.code(colour.hsv(hue + 0.55, 0.28, 0.36)),
+        "legs": colour.code(colour.dark(main, 0.34))
+        if garment == "suit"
+        else chance.choice(lookbook.LEGS),
         "ring": False,
         "scarf": "",
         "earrings": female and not child and chance.random() < 0.5,
@@ -126,7 +139,15 @@ def _drawn(sheet: protocol.CharacterSheet, chance: random.Random) -> dict[str, A
     }
 
 
-_NOT_CLOTHES = "发脸眼眉须胡肤牙唇手"
+def _near(tone: colour.Colour, chance: random.Random) -> colour.Colour:
+    """The same colour, as another dyer would make it."""
+    return colour.shifted(
+        tone, chance.uniform(-0.035, 0.035), chance.uniform(0.9, 1.12), chance.uniform(0.92, 1.08)
+    )
+
+
+#: what follows a colour that is no garment's: 紫色的圆脸, 白发
+_BODY = re.compile("色?的?[^ 袍衣裙衫裤袄服装帽]{0,2}[发脸眼眉须胡肤牙唇手]")
 
 
 def _worn_colours(text: str) -> list[str]:
@@ -137,11 +158,9 @@ def _worn_colours(text: str) -> list[str]:
         at = text.find(word)
         while at >= 0:
             span = range(at, at + len(word))
-            after = text[at + len(word) : at + len(word) + 3]
-            near = after.split(" ")[0] if word[0] > "\x7f" else after[1:]
-            if not taken.intersection(span) and not any(part in near for part in _NOT_CLOTHES):
-                if not _english_body(word, text, at):
-                    found[at] = code
+            free = not taken.intersection(span) and not _BODY.match(text, at + len(word))
+            if free and not _english_body(word, text, at):
+                found[at] = code
             taken.update(span)
             at = text.find(word, at + 1)
     return [found[at] for at in sorted(found)]
