@@ -1,4 +1,7 @@
+import threading
+
 import pytest
+import sqlalchemy as sa
 
 from mangen import errors
 from mangen.ledger import jobs
@@ -135,8 +138,6 @@ def test_twenty_thousand_jobs_go_in_by_a_handful_of_statements(desk, wanted):
             ),
             wanted("upscale", f"e1/s{n}", ("illustrate", f"e1/s{n}", "hard")),
         ]  # fmt: skip
-    import sqlalchemy as sa  # noqa: PLC0415 - only this test counts statements
-
     count = 0
 
     def note(*_):
@@ -150,3 +151,53 @@ def test_twenty_thousand_jobs_go_in_by_a_handful_of_statements(desk, wanted):
     assert count < 25
     _, ready = desk.advance()
     assert len(ready) == 5_010
+
+
+def test_two_that_submit_at_once_make_one_set_of_jobs(desk, wanted):
+    plan = [wanted("anchor", f"c/{n}") for n in range(50)]
+    plan += [wanted("illustrate", f"e1/s{n}", ("anchor", f"c/{n}")) for n in range(50)]
+    gate, made, wrong = threading.Barrier(3), [], []
+
+    def submit(order):
+        gate.wait(10)
+        try:
+            made.append(desk.want(*order))
+        except Exception as error:  # noqa: BLE001 - told to the main thread
+            wrong.append(error)
+
+    threads = [threading.Thread(target=submit, args=(order,)) for order in (plan, plan[::-1], plan)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    assert sorted(map(len, made)) == [0, 0, 100]
+    assert desk.sql("select count(*) as n from job_dependencies")[0]["n"] == 50
+
+
+def test_a_submit_beside_a_running_pass_gives_new_needs_before_the_job_is_ready(desk, wanted):
+    [shot] = desk.want(wanted("illustrate", "e1/s1"))
+    looked, go = threading.Event(), threading.Event()
+
+    def look():
+        with desk.book.transaction() as conn:
+            desk.book.lock_project(conn, desk.project)
+            found = desk.book.find_ready(conn, desk.project)
+            looked.set()
+            assert go.wait(10)
+            desk.book.ready_jobs(conn, {one.id: 1.0 for one in found})
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    assert looked.wait(10)
+    submit = threading.Thread(
+        target=desk.want,
+        args=(wanted("anchor", "c/a"), wanted("illustrate", "e1/s1", ("anchor", "c/a"))),
+    )
+    submit.start()
+    go.set()
+    thread.join(10)
+    submit.join(10)
+    # the pass was first: the job was ready, so it keeps the needs it was judged by
+    assert desk.state(shot) == "ready"
+    assert desk.sql("select * from job_dependencies") == []
