@@ -15,7 +15,7 @@ from mangen import errors
 from mangen.comic import burner, footage, soundtrack
 from mangen.engines import protocol
 
-_DARK, _FLAT = 24.0, 8.0  #: mean and deviation of luma below which a frame makes no cover
+_DARK, _FLAT = 24.0, 4.0  #: mean and deviation of luma below which a frame makes no cover
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -123,9 +123,10 @@ def to_ass(made: Sequence[Cue], fps: int, width: int, height: int) -> str:
 
 
 def width_of(text: str) -> float:
-    """Columns a text takes: an ideograph one, a Latin letter half, a combining mark none."""
+    """Columns a text takes: an ideograph one, a Latin letter half, a space a quarter."""
     return sum(
         0.0 if unicodedata.category(ch) in {"Mn", "Cf", "Me"}
+        else 0.25 if ch == " "
         else 1.0 if unicodedata.east_asian_width(ch) in "WFA"
         else 0.5
         for ch in text
@@ -153,6 +154,7 @@ def _clock(frame: int, fps: int, per_second: int, point: str) -> str:
 class _Atom:
     text: str
     width: float
+    space: float  #: of its width, what falls away at the end of a row
     cost: float  #: of a break after it
 
 
@@ -180,13 +182,13 @@ def _pages(text: str, columns: int) -> Iterable[tuple[str, ...]]:
 def _endings(atoms: Sequence[_Atom], end: int, columns: int) -> Iterable[tuple[int, int, float]]:
     """Every cue that may end before atom `end`: its start, the end of its first row, its cost."""
     last = end == len(atoms)
-    second = 0.0
+    second = -atoms[end - 1].space
     for middle in range(end, 0, -1):
         if middle < end:
             second += atoms[middle].width
         if second > columns and middle < end - 1:
             return
-        first = 0.0
+        first = -atoms[middle - 1].space
         for start in range(middle - 1, -1, -1):
             first += atoms[start].width
             if first > columns and start < middle - 1:
@@ -223,7 +225,8 @@ def _atoms(text: str, columns: int) -> list[_Atom]:
     position = 0
     for part in parts:
         position += len(part)
-        atoms.append(_Atom(part, width_of(part.rstrip()), _cost(part, edges, position)))
+        space = width_of(part) - width_of(part.rstrip())
+        atoms.append(_Atom(part, width_of(part), space, _cost(part, edges, position)))
     return atoms
 
 
