@@ -45,7 +45,7 @@ def main(argv: list[str]) -> int:
         command = next((word for word in argv if not word.startswith("-")), "")
         extras = EXTRAS.get(command, set()) | ({"gpu"} if gpu else set())
         enter(extras, argv)
-    except SetupError as error:
+    except (SetupError, OSError) as error:
         sys.stderr.write(f"manage.py: {error}\n")
         return 3
     except KeyboardInterrupt:

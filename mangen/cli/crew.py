@@ -43,7 +43,7 @@ def flower_command(chosen: settings.Settings) -> list[str]:
 
 def flower_password(home: place.Place) -> str:
     """The password of this home, made at the first call."""
-    file = home.root / "flower_password"
+    file = password_file(home)
     try:
         return file.read_text("ascii").strip()
     except FileNotFoundError:
@@ -51,6 +51,11 @@ def flower_password(home: place.Place) -> str:
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:  # noqa: PTH123 - its mode from the first byte
             out.write(word + "\n")
         return word
+
+
+def password_file(home: place.Place) -> pathlib.Path:
+    """Where this home keeps it, readable by its user alone."""
+    return home.root / "flower_password"
 
 
 def port_taken(port: int) -> bool:

@@ -7,6 +7,7 @@ import datetime as dt
 import json
 import os
 import pathlib
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -156,8 +157,11 @@ def _add_flower(members: crew.Crew, chosen: settings.Settings, say: Callable[...
         say("no flower", why=f"port {port} is taken; set MANGEN_FLOWER_PORT")
         return
     members.add_flower()
-    password = crew.flower_password(place.Place(chosen.root))
-    say("flower", url=f"http://127.0.0.1:{port}", user=crew.FLOWER_USER, password=password)
+    home = place.Place(chosen.root)
+    secret = {"password_file": str(crew.password_file(home))}
+    if sys.stdout.isatty():  # a person reads it; a journal would keep it
+        secret = {"password": crew.flower_password(home)}
+    say("flower", url=f"http://127.0.0.1:{port}", user=crew.FLOWER_USER, **secret)
 
 
 @contextlib.contextmanager

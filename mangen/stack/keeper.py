@@ -154,10 +154,10 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGTERM, keeper.stop)
     try:
         keeper.run()
-    except errors.MangenError as error:
+    except (errors.MangenError, OSError) as error:
         home.error_file.write_text(str(error), "utf-8")
         _log.error("the keeper gave up: %s", error)
-        return error.exit_code
+        return 3
     return 0
 
 

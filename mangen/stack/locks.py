@@ -15,8 +15,17 @@ _POLL_S = 0.02
 
 
 def take(path: pathlib.Path, *, shared: bool = False, wait_s: float = 0.0) -> int | None:
-    """Lock a file and answer its descriptor, whose closing frees it; None if it stayed taken."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    """Lock a file and answer its descriptor, whose closing frees it; None if it stayed taken.
+
+    Raises ServiceError where the file can't be opened or its disk knows no locks.
+    """
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise errors.ServiceError(
+            f"can't open {path}: {error.strerror}; a home serves the user who made it: "
+            "set MANGEN_HOME to a folder of your own"
+        ) from error
     deadline = time.monotonic() + wait_s
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     while True:

@@ -1,6 +1,7 @@
 import os
 import signal
 import socket
+from concurrent import futures
 
 import psycopg
 import pytest
@@ -56,6 +57,15 @@ def test_clients_of_several_processes_share_one_keeper(home, client, until):
     second.send_signal(signal.SIGKILL)
     until(home.quiet)
     assert not keeper.is_running() or keeper.status() == "zombie"
+
+
+def test_first_clients_at_once_start_one_keeper(home, client):
+    with futures.ThreadPoolExecutor(4) as threads:
+        said = [each.result()[1] for each in [threads.submit(client) for _ in range(4)]]
+    assert len({one["database"] for one in said}) == 1
+    assert all(answers(one["database"]) for one in said)
+    lines = (home.place.logs / "keeper.log").read_text().splitlines()
+    assert sum("postgres started" in line for line in lines) == 1
 
 
 def test_a_killed_keeper_takes_its_servers_and_a_client_starts_it_again(home, until):

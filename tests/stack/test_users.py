@@ -36,6 +36,16 @@ def test_a_home_that_cannot_be_written_is_named(home, client, nobody):
     assert f"can't make mangen's data folder {home.folder}" in said["error"]
 
 
+def test_a_home_of_someone_else_is_named(home, client, nobody):
+    uid, python = nobody
+    home.place.make()
+    home.place.clients_lock.touch(mode=0o600)
+    os.chown(home.folder, uid, -1)
+    os.chown(home.place.keeper, uid, -1)
+    _, said = client(uid=uid, python=python)
+    assert f"can't open {home.place.clients_lock}: Permission denied" in said["error"]
+
+
 def test_a_socket_folder_of_someone_else_is_refused(home, nobody):
     home.place.sockets.mkdir()
     os.chown(home.place.sockets, 54321, -1)
