@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
@@ -20,12 +21,16 @@ _ELDER = re.compile(r"老人|老者|白发|白须|皱纹|花甲|七十|八十|�
 def characters(
     cast: people.Cast,
     seen: Iterable[str | None],
+    speech: Iterable[tuple[str | None, str]],
     narration: Sequence[str],
     *,
     era: str,
     most: int,
 ) -> list[model.Character]:
-    """The `most` people who are seen or heard oftenest, in that order."""
+    """The `most` people who are seen or heard oftenest, in that order.
+
+    `speech` are speakers and what they say: how others call 我 tells who that is.
+    """
     counts = collections.Counter(name for name in seen if name)
     drawn = [
         name
@@ -38,7 +43,26 @@ def characters(
     drawn += [name for name, one in cast.people.items() if name not in drawn and not one.role]
     del drawn[most:]
     about = _about(cast, drawn, narration)
-    return [_character(name, cast, about[name], era) for name in drawn]
+    made = [_character(name, cast, about[name], era) for name in drawn]
+    return [
+        dataclasses.replace(one, sex=_sex_of_self(speech)) if one.name == people.SELF_ZH else one
+        for one in made
+    ]
+
+
+def _sex_of_self(speech: Iterable[tuple[str | None, str]]) -> people.Sex:
+    called = {
+        sex: re.compile(
+            rf"[^，。！？,!?]{{0,2}}(?:{lexicon.alternation(list(lexicon.words(section)))})"
+            r"(?:[，,。！!？?…]|$)"
+        )
+        for sex, section in (("female", "female-title"), ("male", "male-title"))
+    }
+    votes = 0
+    for speaker, words in speech:
+        if speaker != people.SELF_ZH:
+            votes += bool(called["female"].match(words)) - bool(called["male"].match(words))
+    return "female" if votes > 0 else "male" if votes < 0 else "unknown"
 
 
 def _about(

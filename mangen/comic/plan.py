@@ -83,6 +83,7 @@ class _Planner:
         characters = likeness.characters(
             found,
             [name for _, beats in told for beat in beats for name in (*beat.people, beat.speaker)],
+            [(beat.speaker, beat.text) for _, beats in told for beat in beats if beat.quoted],
             narration,
             era=self.era,
             most=ANCHORED,

@@ -103,7 +103,7 @@ def _starts_anew(text: str, first: int, at: int, end: int, outer: str) -> bool:
     ch = text[at]
     if ch == _INNER.get(outer) or not (at == first + 1 or text[at - 1] in "。！？!?…"):
         return False
-    shut = text.find(_PAIRS[ch], at + 1, end)
+    shut = text.find(_PAIRS[ch], at + 1, min(end, at + 200))
     return shut > 0 and _SAID.match(text, shut + 1, end) is not None
 
 

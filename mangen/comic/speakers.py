@@ -16,6 +16,9 @@ TURNS_BACK = 8  #: how far back the other one of a conversation may have spoken
 PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
 
 
+RUN = 40  #: turns in a row without a name that are still told by the one who follows
+
+
 class Mention(NamedTuple):
     """A word for somebody at a place in a stretch of narration."""
 
@@ -321,7 +324,9 @@ def _near(one: _Turn, other: _Turn) -> bool:
 def _unknown_run(turns: Sequence[_Turn], start: int) -> int:
     """The first turn from `start` on that has a speaker, or where the conversation breaks off."""
     at = start
-    while at < len(turns) and turns[at].speaker is None and not turns[at].stranger:
+    while (
+        at < min(len(turns), start + RUN) and turns[at].speaker is None and not turns[at].stranger
+    ):
         if at > start and not _near(turns[at - 1], turns[at]):
             break
         at += 1

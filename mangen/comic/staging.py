@@ -235,9 +235,9 @@ def _framing(shot: model.Shot, beats: Group, narration: str, chance: int) -> str
         return "action"
     if not shot.characters:
         return "insert" if _words("insert").search(narration) else "establish"
-    if any(emotion in _STRONG for emotion in shot.emotions) and chance % 2:
-        return "close"
-    return "medium"
+    strong = any(emotion in _STRONG for emotion in shot.emotions)
+    alone = len(shot.characters) == 1
+    return "close" if alone and chance % (2 if strong else 4) == 1 else "medium"
 
 
 @functools.cache

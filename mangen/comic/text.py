@@ -191,7 +191,7 @@ _HEADING = re.compile(
     rf"|{_OPEN}?(?:楔子|序章|序言|序幕|序|前言|引子|引言|尾声|尾聲|后记|後記|终章|終章|大结局|番外(?:篇)?{_NUMBER}?"
     rf"|番外)\s*(?:$|{_SHUT}.{{0,30}}$|[\s:：、·—\-].{{0,30}}$)"
     rf"|(?:chapter|stave|book|volume|part|act)\s+{_ENGLISH_NUMBER}\s*(?:[.:—\-]\s*.{{0,60}})?$"
-    rf"|chapter\s+{_ENGLISH_NUMBER}\s.{{1,60}}$"
+    rf"|chapter\s+{_ENGLISH_NUMBER}\s[^.,!?;]{{1,60}}$"
     r"|(?:prologue|epilogue|preface|afterword)\s*(?:[.:—\-]\s*.{0,60})?$",
     re.IGNORECASE,
 )
