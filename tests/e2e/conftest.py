@@ -9,7 +9,6 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -18,11 +17,11 @@ import psutil
 import pytest
 import sqlalchemy as sa
 
-from mangen import api, services, settings, stack
+from mangen import api, services, settings, stack, storage
 from mangen.cli import crew
+from mangen.ledger import invariants, ledger
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LEASE_S = 3.0
 
 TEXT = """夜里下着雨，陈默站在街口等人。
 “你来晚了。”陈默说。
@@ -35,12 +34,14 @@ TEXT = """夜里下着雨，陈默站在街口等人。
 class Deployment:
     """One home with its servers and whatever workers a test starts."""
 
+    lease_s = 3.0
+
     def __init__(self, home):
         self.home = home
         self.workers = []
         self.environment = {
             "MANGEN_HOME": str(home),
-            "MANGEN_LEASE_S": str(LEASE_S),
+            "MANGEN_LEASE_S": str(self.lease_s),
             "MANGEN_PASS_S": "1",
             "MANGEN_LOST_BELL_S": "2",
             "MANGEN_DEVICES": "cpu*2",
@@ -116,6 +117,34 @@ class Deployment:
         except Exception as error:
             raise AssertionError(f"{error}\n{self.tail()}") from error
 
+    def frames(self, number):
+        """Answer the sha256 of each decoded frame of a project's only video."""
+        (episode,) = api.project_status(number)["episodes"]
+        with av.open(episode["video"]) as file:
+            return [
+                hashlib.sha256(frame.to_ndarray(format="rgb24").tobytes()).hexdigest()
+                for frame in file.decode(video=0)
+            ]
+
+    def storyboard(self, number):
+        """Answer the stored storyboard of a project, as bytes."""
+        (row,) = self.query(
+            """select a.path from artifacts a join jobs j on j.id = a.job and a.attempt = j.attempt
+               where j.project = :p and j.stage = 'storyboard' and j.state = 'done'
+                 and a.kind = 'storyboard'""",
+            p=number,
+        )
+        return (self.settings.artifact_root / row.path).read_bytes()
+
+    def violations(self):
+        book = ledger.Ledger(services.read(self.settings).database_url)
+        try:
+            with book.transaction() as conn:
+                store = storage.Store(self.settings.artifact_root)
+                return invariants.check(conn, store.paths(), lease_s=self.lease_s)
+        finally:
+            book.close()
+
     def running(self, number):
         """Answer running jobs once some of the project's jobs are done: the middle of the run."""
         rows = self.query("select id, stage, owner, state from jobs where project = :p", p=number)
@@ -159,26 +188,6 @@ def deployed():
         shutil.rmtree(home, ignore_errors=True)
 
 
-def frame_hashes(path):
-    """Answer the sha256 of each decoded frame of a video."""
-    with av.open(str(path)) as file:
-        return [
-            hashlib.sha256(frame.to_ndarray(format="rgb24").tobytes()).hexdigest()
-            for frame in file.decode(video=0)
-        ]
-
-
-def storyboard_of(deployment, number):
-    """Answer the stored storyboard of a project, as bytes."""
-    (row,) = deployment.query(
-        """select a.path from artifacts a join jobs j on j.id = a.job and a.attempt = j.attempt
-           where j.project = :p and j.stage = 'storyboard' and j.state = 'done'
-             and a.kind = 'storyboard'""",
-        p=number,
-    )
-    return (deployment.settings.artifact_root / row.path).read_bytes()
-
-
 @pytest.fixture(scope="session")
 def undisturbed():
     """Yield the deployment and finished project that the others are compared with."""
@@ -187,6 +196,7 @@ def undisturbed():
         number = one.project()
         one.status = one.wait(number)
         one.number = number
+        one.reference = (one.storyboard(number), one.frames(number))
         yield one
 
 
@@ -194,9 +204,3 @@ def undisturbed():
 def deployment():
     with deployed() as one:
         yield one
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_python_warnings_in_workers():
-    os.environ.pop("PYTHONWARNINGS", None)
-    assert sys.executable
