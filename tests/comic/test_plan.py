@@ -38,11 +38,11 @@ WEB_NOVEL = (
 )
 CAROL = (
     "Marley was dead: to begin with. Once upon a time, of all the good days in the year, on "
-    "Christmas Eve, old Scrooge sat busy in his counting-house. It was cold, bleak, biting weather: "
-    'foggy withal. "A merry Christmas, uncle! God save you!" cried a cheerful voice. It was the voice of '
-    'Scrooge\'s nephew. "Bah!" said Scrooge, "Humbug!" "Christmas a humbug, uncle!" said '
-    'Scrooge\'s nephew. "You don\'t mean that, I am sure?" "I do," said '
-    'Scrooge. "Merry Christmas! What right have you to be merry?"'
+    "Christmas Eve, old Scrooge sat busy in his counting-house. It was cold, bleak, biting "
+    'weather: foggy withal. "A merry Christmas, uncle! God save you!" cried a cheerful voice. '
+    'It was the voice of Scrooge\'s nephew. "Bah!" said Scrooge, "Humbug!" "Christmas a humbug, '
+    'uncle!" said Scrooge\'s nephew. "You don\'t mean that, I am sure?" "I do," said Scrooge. '
+    '"Merry Christmas! What right have you to be merry?"'
 )
 
 
