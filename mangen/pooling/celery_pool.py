@@ -10,7 +10,7 @@ from celery.worker import state
 from kombu import asynchronous
 from kombu.utils import imports
 
-from mangen.pooling import celery_cure, celery_request, config, engine, events
+from mangen.pooling import celery_cure, celery_request, config, engine, errors, events
 
 
 class ResidentPool(BasePool):  # type: ignore[misc] # celery publishes no types
@@ -29,6 +29,10 @@ class ResidentPool(BasePool):  # type: ignore[misc] # celery publishes no types
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         celery_cure.apply()
+        if self.app.conf.worker_disable_prefetch:
+            raise errors.ConfigError(
+                "worker_disable_prefetch leaves the pool nothing to choose among: set it to False"
+            )
         self._config = config.Config.of(self.app.conf.get("resident_pool"))
         capacity = self.limit * self.app.conf.worker_prefetch_multiplier
         self.limit = len(self._config.devices)

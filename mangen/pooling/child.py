@@ -140,7 +140,7 @@ class Child:
         try:
             chosen, rest = offer.loads[: admitted.members], offer.loads[admitted.members :]
             if rest:
-                self._leave(offer, rest, need=offer.peaks[len(chosen)], usable=admitted.usable)
+                self._leave(offer, rest, need=0, usable=admitted.usable)
             self._add(running, offer, chosen)
             while running.loads:
                 self._between(running)

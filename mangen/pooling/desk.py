@@ -309,6 +309,8 @@ class Desk:
         _log.error("%s left an exception behind and is replaced:\n%s", child.owner, message.error)
 
     def _on_idle(self, child: lives.Child, message: wire.Idle) -> None:
+        if child.batch is not None and child.batch.ran:
+            child.barred.clear()  # its memory is not what it was
         child.report, child.batch = message.report, None
         if child.state is lives.State.BUSY:
             child.state = lives.State.IDLE
@@ -322,6 +324,7 @@ class Desk:
         for key in message.keys:
             child.batch.offered.discard(key)
             child.batch.taken.add(key)
+            child.batch.ran = True
             held = self._held[key]
             held.waiting, held.taken = None, True
             held.request.taken(child.pid, message.at)

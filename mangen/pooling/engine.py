@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import collections
 import logging
+import os
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -97,6 +99,15 @@ class Engine:
     # -- the thread
 
     def _run(self) -> None:
+        """Run until stopped; a worker whose engine fails must not live on deaf."""
+        try:
+            self._serve()
+        except BaseException:
+            _log.critical("the pool's engine failed: the worker ends", exc_info=True)
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise
+
+    def _serve(self) -> None:
         self._tell(events.PoolStarted(worker=self.worker, devices=self._settings.devices))
         while self._desk.stopping is None or self._slots.children:
             self._tend()
@@ -123,6 +134,9 @@ class Engine:
             self._guard(lambda: self._desk.schedule(now))
             self._guard(self._desk.give_back)
         self._guard(lambda: self._slots.enforce(now, self._desk.ask))
+        self._guard(self._write_report)
+
+    def _write_report(self) -> None:
         self._report = report.build(
             window=self._desk.unacked, running=self._desk.running, capacity=self._capacity,
             slots=self._slots, counters=self._counters,

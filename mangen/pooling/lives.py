@@ -42,6 +42,7 @@ class Batch:
     offered: set[work.Key]
     taken: set[work.Key] = dataclasses.field(default_factory=set)
     joinable: bool = False
+    ran: bool = False
     #: when members are asked to stop, when the stacks are asked for, when it is killed
     ask_at: float | None = None
     dump_at: float | None = None

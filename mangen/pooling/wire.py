@@ -96,7 +96,7 @@ class Taken:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Left:
-    """Refused by the gate: these go back to the window."""
+    """Not taken: these go back to the window. `need` is 0 when fewer fit, or it was too late."""
 
     batch: int
     keys: tuple[work.Key, ...]
