@@ -1,39 +1,41 @@
 """An episode from its parts: picture, sound, subtitles and cover, equal to the frame.
 
-Works as a generator, a couple of seconds of video at a time, so that its caller can stop it
-between; frames stream through, so that memory does not grow with length. The same parts make the
-same video, bit for bit, on the same builds of the codecs.
+This module is the door and stays light; `reel` does the work and loads the codecs.
 """
 
 from __future__ import annotations
 
-import collections
-import contextlib
 import dataclasses
-import errno
-import itertools
 import pathlib
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent import futures
-from typing import TypeAlias
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import av
-import cv2
-import numpy as np
+from mangen.engines import length
 
-from mangen import errors
-from mangen.comic import burner, film, show, soundtrack, subtitles
-from mangen.engines import length, protocol
-
-CHUNK = 48  #: frames between two yields
-_BATCH = 8  #: frames decoded ahead: 1.4 MB each at 720x1280
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+if TYPE_CHECKING:
+    from mangen.comic import soundtrack, subtitles
+    from mangen.engines import protocol
 
 Steps: TypeAlias = "Generator[int, None, Made]"
 
 
-Part = show.Part
-Replaced = show.Replaced
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One shot: exactly `frames` frames, whatever its clip and sound last."""
+
+    clip: pathlib.Path | None
+    panel: protocol.Image | pathlib.Path | None = None  #: what is shown where the clip is missing
+    frames: int
+    audio: soundtrack.Samples | None = None  #: mono, 48 kHz, shape (n,); None: silence
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Replaced:
+    """A part that could not be shown as it was meant, what stood in, and why."""
+
+    part: int
+    by: str
+    why: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,95 +63,20 @@ def assemble(
 ) -> Steps:
     """Make episode.mp4, .srt, .ass and cover.png in `out_folder`; yields frames done so far.
 
-    Every CHUNK frames it yields, after `on_frame(done, total)`. Closing the generator leaves no
+    Every 48 frames it yields, after `on_frame(done, total)`. Closing the generator leaves no
     file behind; each file appears whole or not at all. Raises EngineError where no part has a
     picture or a size is odd, StorageFull where the disk has no room.
     """
-    _check(parts, width, height, fps)
-    made = Made(
-        video=out_folder / "episode.mp4",
-        srt=out_folder / "episode.srt",
-        ass=out_folder / "episode.ass",
-        cover=out_folder / "cover.png",
-        frames=sum(part.frames for part in parts),
+    from mangen.comic import reel  # noqa: PLC0415 - codecs and OpenCV, for who assembles only
+
+    return (
+        yield from reel.made_of(
+            parts,
+            out_folder,
+            size=(width, height),
+            fps=fps,
+            cues=cues,
+            title=title,
+            on_frame=on_frame,
+        )
     )
-    drafts = {path: path.with_name(f".{path.name}.part") for path in _files(made)}
-    try:
-        out_folder.mkdir(parents=True, exist_ok=True)
-        seen = show.Show(parts, width, height)
-        with (
-            film.Film(drafts[made.video], width, height, fps, title) as reel,
-            contextlib.closing(_ahead(_burned(seen, cues))) as frames,
-        ):
-            track = _track(parts, fps)
-            for number, frame in enumerate(frames):
-                reel.picture(frame, number)
-                done = number + 1
-                if done % CHUNK == 0 or done == made.frames:
-                    reel.sound(track, done * (length.RATE // fps), last=done == made.frames)
-                    if on_frame is not None:
-                        on_frame(done, made.frames)
-                    yield done
-        drafts[made.srt].write_text(subtitles.to_srt(cues, fps), "utf-8")
-        drafts[made.ass].write_text(subtitles.to_ass(cues, fps, width, height), "utf-8")
-        drafts[made.cover].write_bytes(_png(seen.cover()))
-        for path, draft in drafts.items():
-            draft.replace(path)
-    except (av.FFmpegError, OSError) as error:
-        if getattr(error, "errno", None) in _FULL:
-            raise errors.StorageFull(
-                f"no room for the video in {out_folder}: {error}; free some space"
-            ) from error
-        raise errors.StorageError(f"can't write the video in {out_folder}: {error}") from error
-    finally:
-        for draft in drafts.values():
-            draft.unlink(missing_ok=True)
-    return dataclasses.replace(made, replaced=tuple(seen.replaced))
-
-
-def _track(parts: Sequence[Part], fps: int) -> soundtrack.Samples:
-    sounds = ((part.audio, part.frames * (length.RATE // fps)) for part in parts)
-    return soundtrack.mastered(soundtrack.laid(sounds, length.RATE), length.RATE)
-
-
-def _ahead(frames: Iterator[burner.Array]) -> Generator[burner.Array, None, None]:
-    """The same frames; while a batch is encoded, the next is decoded and drawn on beside it."""
-    with futures.ThreadPoolExecutor(1) as beside:
-        pending = beside.submit(lambda: list(itertools.islice(frames, _BATCH)))
-        while batch := pending.result():
-            pending = beside.submit(lambda: list(itertools.islice(frames, _BATCH)))
-            yield from batch
-
-
-def _burned(seen: show.Show, cues: Sequence[subtitles.Cue]) -> Iterator[burner.Array]:
-    burn = burner.Burner(seen.width, seen.height)
-    queue = collections.deque(sorted(cues, key=lambda cue: cue.start_frame))
-    for number, frame in enumerate(seen.frames()):
-        while queue and queue[0].end_frame <= number:
-            queue.popleft()
-        if queue and queue[0].start_frame <= number:
-            frame = frame.copy()
-            burn.burn_planes(frame, queue[0])
-        yield frame
-
-
-def _check(parts: Sequence[Part], width: int, height: int, fps: int) -> None:
-    if not parts:
-        raise errors.EngineError("an episode needs at least one part")
-    if width % 2 or height % 2 or width <= 0 or height <= 0:
-        raise errors.EngineError(f"a video of {width}x{height} can't be made: sides must be even")
-    if fps <= 0 or length.RATE % fps:
-        raise errors.EngineError(f"{fps} frames/s don't divide {length.RATE} samples/s")
-    for i, part in enumerate(parts):
-        if part.frames < 1:
-            raise errors.EngineError(f"part {i} has {part.frames} frames; it needs at least one")
-
-
-def _png(picture: protocol.Image) -> bytes:
-    ok, data = cv2.imencode(".png", np.ascontiguousarray(picture[..., ::-1]))
-    assert ok, "PNG can hold every RGB picture"
-    return bytes(data)
-
-
-def _files(made: Made) -> tuple[pathlib.Path, ...]:
-    return (made.video, made.srt, made.ass, made.cover)

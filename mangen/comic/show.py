@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import itertools
 import pathlib
 from collections.abc import Iterator, Sequence
@@ -12,29 +11,10 @@ import cv2
 import numpy as np
 
 from mangen import errors
-from mangen.comic import burner, footage, soundtrack
+from mangen.comic import assemble, burner, footage
 from mangen.engines import protocol
 
 _DARK, _FLAT = 24.0, 4.0  #: mean and deviation of luma below which a frame makes no cover
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
-    """One shot: exactly `frames` frames, whatever its clip and sound last."""
-
-    clip: pathlib.Path | None
-    panel: protocol.Image | pathlib.Path | None = None  #: what is shown where the clip is missing
-    frames: int
-    audio: soundtrack.Samples | None = None  #: mono, 48 kHz, shape (n,); None: silence
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Replaced:
-    """A part that could not be shown as it was meant, what stood in, and why."""
-
-    part: int
-    by: str
-    why: str
 
 
 class Show:
@@ -43,9 +23,9 @@ class Show:
     Notes what it replaced, and what would make a cover.
     """
 
-    def __init__(self, parts: Sequence[Part], width: int, height: int) -> None:
+    def __init__(self, parts: Sequence[assemble.Part], width: int, height: int) -> None:
         self.parts, self.width, self.height = parts, width, height
-        self.replaced: list[Replaced] = []
+        self.replaced: list[assemble.Replaced] = []
         self._cover: tuple[int, burner.Array] | None = None
 
     def frames(self) -> Iterator[burner.Array]:
@@ -63,14 +43,16 @@ class Show:
         assert self._cover is not None, "asked for before a frame was shown"
         return np.asarray(cv2.cvtColor(self._cover[1], cv2.COLOR_YUV2RGB_I420), np.uint8)
 
-    def _consider(self, part: Part, frame: burner.Array) -> None:
+    def _consider(self, part: assemble.Part, frame: burner.Array) -> None:
         luma = frame[: self.height]
         good = luma.mean() > _DARK and luma.std() > _FLAT
         merit = 2 * good + (part.audio is not None)  # cards are silent
         if self._cover is None or merit > self._cover[0]:
             self._cover = merit, frame
 
-    def _part(self, i: int, part: Part, shown: burner.Array | None) -> Iterator[burner.Array]:
+    def _part(
+        self, i: int, part: assemble.Part, shown: burner.Array | None
+    ) -> Iterator[burner.Array]:
         why = "it has no clip"
         if part.clip is not None:
             try:
@@ -81,13 +63,17 @@ class Show:
                 return
         panel = _picture(part)
         if panel is not None:
-            self.replaced.append(Replaced(part=i, by="a camera move on its panel", why=why))
+            self.replaced.append(
+                assemble.Replaced(part=i, by="a camera move on its panel", why=why)
+            )
         elif shown is not None:
-            self.replaced.append(Replaced(part=i, by="the picture before it, held", why=why))
+            self.replaced.append(
+                assemble.Replaced(part=i, by="the picture before it, held", why=why)
+            )
             yield from itertools.repeat(shown, part.frames)
             return
         else:
-            self.replaced.append(Replaced(part=i, by="a neighbour's picture", why=why))
+            self.replaced.append(assemble.Replaced(part=i, by="a neighbour's picture", why=why))
             panel = self._following(i)
         yield from footage.of_panel(panel, part.frames, self.width, self.height, turn=i)
 
@@ -102,7 +88,7 @@ class Show:
                 if last is None:
                     raise
                 by = "its last whole frame, held"
-                self.replaced.append(Replaced(part=i, by=by, why=str(error)))
+                self.replaced.append(assemble.Replaced(part=i, by=by, why=str(error)))
                 source = iter(())
             if last is None:
                 raise errors.EngineError(f"the clip {clip} has no frame")
@@ -120,7 +106,7 @@ class Show:
         raise errors.EngineError("no part of the episode has a picture: neither clip nor panel")
 
 
-def _picture(part: Part) -> protocol.Image | None:
+def _picture(part: assemble.Part) -> protocol.Image | None:
     """The part's panel; a file that is no picture counts as none."""
     if not isinstance(part.panel, pathlib.Path):
         return part.panel
