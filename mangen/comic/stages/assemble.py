@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 #: with more of an episode's shots and lines replaced than this it fails rather than degrades
 MOST_REPLACED = 0.3
 
+_LIKENESS = "likeness of "
 _Needs = Mapping[tuple[str, str], inputs.Input]
 
 
@@ -41,13 +42,18 @@ class _Gathered:
     replaced: list[dict[str, str]]
     wanted: int
 
+    @property
+    def missing(self) -> int:
+        """Shots and lines that something else stands for; a lost likeness is no lost piece."""
+        return sum(1 for one in self.replaced if not one["what"].startswith(_LIKENESS))
+
 
 def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
     params = job.params
     got = _gather(params, inputs.of(tools.ledger, job.id), tools)
-    if len(got.replaced) > MOST_REPLACED * got.wanted:
+    if got.missing > MOST_REPLACED * got.wanted:
         raise errors.EngineError(
-            f"episode {params['episode']}: {len(got.replaced)} of {got.wanted} pieces failed, more "
+            f"episode {params['episode']}: {got.missing} of {got.wanted} pieces failed, more "
             f"than {MOST_REPLACED:.0%} (first: {got.replaced[0]['what']}: "
             f"{got.replaced[0]['why']}); mend their cause and submit the project again"
         )
@@ -153,6 +159,7 @@ def _picture(
     """Answer the clip, else the panel for a camera move, else nothing: a neighbour's holds."""
     animated = needs.get(("animate", shot["subject"]))
     drawn = needs.get(("illustrate", shot["subject"]))
+    _note_likeness(got, drawn)
     clip = animated.find("clip") if animated is not None else None
     if clip is not None:
         return tools.file_of(clip), None
@@ -166,6 +173,17 @@ def _picture(
         }
     )
     return None, panel.image if panel is not None else None
+
+
+def _note_likeness(got: _Gathered, drawn: inputs.Input | None) -> None:
+    """Note, once a character, who was drawn without an anchor."""
+    panel = drawn.find("panel") if drawn is not None else None
+    for name in panel.meta.get("unlike", ()) if panel is not None else ():
+        what = f"{_LIKENESS}{name}"
+        if all(one["what"] != what for one in got.replaced):
+            got.replaced.append(
+                {"what": what, "by": "its description in words", "why": "its anchor failed"}
+            )
 
 
 def _sound(

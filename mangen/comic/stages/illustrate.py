@@ -17,11 +17,16 @@ class Illustrate:
     name = "illustrate"
 
     def open(self, bucket: str, rt: work.Runtime, tools: kit.Kit) -> stage.Members:
+        unlike: dict[int, list[str]] = {}
+
         def request_of(job: jobs.Job) -> protocol.PanelRequest:
-            return requests.panel_request(job.params, _features(job, tools))
+            request = requests.panel_request(job.params, _features(job, tools))
+            unlike[job.id] = [one.sheet.name for one in request.figures if not one.features]
+            return request
 
         def made_of(job: jobs.Job, product: protocol.Panel) -> stage.Made:
-            return stage.Made(files=pictures.panel_files(product, tools.scratch, job))
+            meta = {"unlike": unlike.pop(job.id)}  # drawn from words alone: their anchors failed
+            return stage.Made(files=pictures.panel_files(product, tools.scratch, job, meta))
 
         engine = tools.image_engine_of(bucket)
         return engined.Engined(engine.open(bucket, rt), request_of, made_of)

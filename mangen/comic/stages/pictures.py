@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mangen import errors
 from mangen.comic.stages import stage
@@ -44,10 +44,13 @@ def read(path: pathlib.Path) -> protocol.Image:
     return np.asarray(cv2.cvtColor(image, order), np.uint8)
 
 
-def panel_files(panel: protocol.Panel, folder: pathlib.Path, job: jobs.Job) -> list[stage.File]:
-    """Write a panel and its layers below a scratch folder."""
+def panel_files(
+    panel: protocol.Panel, folder: pathlib.Path, job: jobs.Job, meta: Mapping[str, Any]
+) -> list[stage.File]:
+    """Write a panel, with what is to be known of it, and its layers below a scratch folder."""
     stem = f"{job.id}-{job.attempt}"
-    files = [stage.File(kind="panel", path=write(panel.image, folder / f"{stem}.png"))]
+    picture = write(panel.image, folder / f"{stem}.png")
+    files = [stage.File(kind="panel", path=picture, meta=meta)]
     for number, layer in enumerate(panel.layers):
         path = write(layer.image, folder / f"{stem}-layer{number}.png")
         files.append(

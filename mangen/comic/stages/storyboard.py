@@ -37,20 +37,18 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         urgent=project.klass == 0,
     )
     yield 2, 3
+    # planned before the transaction: no transaction is open while something is computed at length
+    asked = set(choose(board, project.episodes_wanted))
+    wanted = graph.wanted(board, episodes=asked, look=chosen)
 
     def write(conn: sa.Connection, stored: Sequence[jobs.Artifact]) -> None:
         del stored
+        book = tools.ledger
+        book.lock_project(conn, job.project)  # a submit meanwhile may have asked for more
+        more = set(choose(board, book.project(job.project, conn).episodes_wanted)) - asked
         content.write_board(conn, job.project, board)
-        # read here, under the finishing transaction: a submit in between may have asked for more
-        tools.ledger.lock_project(conn, job.project)
-        wanted = tools.ledger.project(job.project, conn).episodes_wanted
-        episodes = choose(board, wanted)
-        tools.ledger.insert_jobs(
-            conn,
-            job.project,
-            graph.wanted(board, episodes=episodes, look=chosen),
-            by=f"storyboard {job.id}",
-        )
+        late = graph.wanted(board, episodes=more, look=chosen) if more else ()
+        book.insert_jobs(conn, job.project, [*wanted, *late], by=f"storyboard {job.id}")
 
     return stage.Made(
         files=[stage.File(kind="storyboard", path=path)],
