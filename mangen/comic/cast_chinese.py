@@ -21,7 +21,8 @@ SELVES_PER_THOUSAND = 2.0  #: how often the narration of a first-person text say
 ENOUGH = 3  #: points that make a word somebody
 
 _HAN = r"[\u4e00-\u9fff]"
-_NAME = rf"(?:{_HAN}{{2,3}}?|[A-Z][A-Za-z]{{1,14}})"
+_DOUBLE = "|".join(lexicon.words("double-surname"))
+_NAME = rf"(?:(?:{_DOUBLE}){_HAN}{{1,2}}?|{_HAN}{{2,3}}?|[A-Z][A-Za-z]{{1,14}})"
 _EDGE = r"(?:^|(?<=[，。！？；：…—”」』\"'’\s、]))"
 _END = r"(?=[，,。：:！!？?…“]|了|着|起|一|$)"
 #: verbs that nothing but a person can be the subject of
@@ -64,6 +65,7 @@ def _signs() -> tuple[tuple[re.Pattern[str], int], ...]:
 _CALLED = re.compile(
     rf"^({_NAME})(?:{_SUFFIX})?[，,！!。？?…—](?!$)|^({_NAME})(?:{_SUFFIX})[，！。？…—]?$"
 )
+_I_AM = re.compile(rf"(?:^|[，。！？])我(?:叫|名叫|就是|是)({_NAME})(?=[，。！])")
 _IS = re.compile(rf"[这那]({_HAN}{{2}})(?:便是|就是|正是)({_HAN}{{2,3}})(?=[，。！；])")
 
 
@@ -83,6 +85,10 @@ def find(narration: Sequence[str], speech: Sequence[str], text: str) -> people.C
                 name=word, sex=sex, age=age, count=text.count(word), role=True
             )
     _identify(named, aliases, narration)
+    for line in narration:
+        for match in _I_AM.finditer(line):
+            if named.pop(match.group(1), None):
+                aliases[match.group(1)] = people.SELF_ZH
     told = sum(len(line) for line in narration)
     selves = sum(line.count("我") - line.count("我们") for line in narration)
     return people.Cast(
@@ -134,7 +140,7 @@ def _role_sign(word: str) -> re.Pattern[str]:
         return re.compile(rf"{_EDGE}{word}(?:{MANNER})?(?:曰|道|说)[：:]?“”")
     said = rf"{word}(?:{MANNER}){{0,3}}{say()}"
     return re.compile(
-        rf"(?:{_EDGE}|的|个|位|名){word}(?:{_verbs()})|出(?:现)?了?一[个位名只]{word}|{said}[：:，]?“”|“”[^，。！？：“”]{{0,6}}{said}{_END}"
+        rf"(?:{_EDGE}{_HAN}{{0,3}}|的|个|位|名){word}(?:{_verbs()})|出(?:现)?了?一[个位名只]{word}|{said}[：:，]?“”|“”[^，。！？：“”]{{0,6}}{said}{_END}"
     )
 
 
@@ -219,7 +225,8 @@ def _may_be_name(word: str) -> bool:
         2 <= len(word) <= 4
         and not any(ch in lexicon.characters("never-in-names") for ch in word)
         and not any(word[:n] in _never() for n in range(2, len(word) + 1))
-        and not word.endswith(tuple("们声边面心手眼树花"))
+        and (_born(word) or word[1:] not in _never())
+        and not word.endswith(tuple("们声边面心手眼树花叔伯哥姐嫂爷婆姨"))
     )
 
 

@@ -13,8 +13,12 @@ from mangen.comic import lexicon, model, people
 WORDS = 6  #: words about looks on a sheet
 REACH = 24  #: characters around a name in which they are looked for
 
-_CHILD = re.compile(r"(?:[七八九]|十[一二三]?|十一二)岁|小孩|孩童|男童|女童")
-_YOUTH = re.compile(r"少年|少女|女孩|男孩|女生|男生|二八|十[五六七八九]岁|学生|高中|大学")
+_CHILD = re.compile(
+    r"(?<![一二三四五六七八九])(?:(?<!十)[五六七八九]|十[一二三]?|十一二)岁|小孩|孩童|男童|女童"
+)
+_YOUTH = re.compile(
+    r"少年|少女|女孩|男孩|女生|男生|二八|(?<![二三四五六七八九])十[五六七八九]岁|学生|高中|大学"
+)
 _ELDER = re.compile(r"老人|老者|白发|白须|皱纹|花甲|七十|八十|拐杖")
 
 
@@ -39,6 +43,7 @@ def characters(
         or name in people.PRONOUNS
         or name in {people.SELF_ZH, people.SELF_EN}
     ]
+    drawn = [name for name in drawn if name not in lexicon.words("group")]
     # those who are only talked of come last: they are drawn where somebody sees them later
     drawn += [name for name, one in cast.people.items() if name not in drawn and not one.role]
     del drawn[most:]
@@ -54,7 +59,7 @@ def _sex_of_self(speech: Iterable[tuple[str | None, str]]) -> people.Sex:
     called = {
         sex: re.compile(
             rf"[^，。！？,!?]{{0,2}}(?:{lexicon.alternation(list(lexicon.words(section)))})"
-            r"(?:[，,。！!？?…]|$)"
+            r"好?(?:[，,。！!？?…]|$)"
         )
         for sex, section in (("female", "female-title"), ("male", "male-title"))
     }
@@ -82,8 +87,13 @@ def _about(
                 "[。！？.!?]", line[max(start, match.start() - REACH) : match.start()]
             )
             after = re.split("[。！？.!?]", line[match.end() : min(end, match.end() + 2 * REACH)])
-            found[name].append(before[-1] + match.group() + after[0])
+            found[name].append(before[-1] + match.group() + _own(after[0]))
     return found
+
+
+def _own(after: str) -> str:
+    """What follows a name without what already tells of the next one: 看见一个穿白裙的(女孩)."""
+    return re.sub(r"[个位名][^，。]{0,10}$|[^个位名着见，]*的$", "", after)
 
 
 def _character(name: str, cast: people.Cast, about: Sequence[str], era: str) -> model.Character:

@@ -60,7 +60,8 @@ class Cast:
     @functools.cached_property
     def masked(self) -> tuple[str, ...]:
         """Names that could be taken for words of the scene."""
-        return tuple(a for a, name in self.aliases.items() if not self.people[name].role)
+        roles = {name for name, person in self.people.items() if person.role}
+        return tuple(word for word, name in self.aliases.items() if name not in roles)
 
 
 def roles(kind: str) -> Mapping[str, tuple[Sex, Age]]:

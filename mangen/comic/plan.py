@@ -166,8 +166,10 @@ class _Planner:
         """The labels of each paragraph, and whether its scene is new."""
         seen = [scenery.look(_narration(row), found.masked, self.language) for row in chapter.rows]
         home = _HOME[self.era]
-        place = next((one.place for one in seen[:12] if one.place), None) or home
-        now = protocol.SceneLabels(place=place)
+        early = [one for one in seen[:12] if one.place]
+        sure = next((one.place for one in early if one.place_is_sure), None)
+        place = sure or next((one.place for one in early), None) or home
+        now = protocol.SceneLabels(place=place, era=self.era)
         kept: protocol.SceneLabels | None = None  #: the scene that a flashback interrupts
         scenes: list[tuple[protocol.SceneLabels, bool]] = []
         for n, (row, one) in enumerate(zip(chapter.rows, seen, strict=True)):

@@ -15,6 +15,7 @@ Language = Literal["zh", "en"]
 #: what denies the weather word before it, and after it
 _DENIED_AFTER = re.compile(r"(?:也|都|早|已|已经|终于|渐渐)*(?:没有|没|不|停|住了|歇|散)")
 _DENIED_BEFORE = re.compile(r"(?:没有|没|无|不是|不见|不再|一丝)$")
+_DENIALS = frozenset("不没别无莫恐哪只")  #: 不怕, 恐怕
 _INSIDE = frozenset("里裡内中上下边邊外前口间間旁")
 _GOING = frozenset("在到进進出入回过往向沿")
 
@@ -97,6 +98,8 @@ def _place(masked: str, singles: list[tuple[int, str]]) -> tuple[str | None, boo
         after = masked[at + len(word) : at + len(word) + 1]
         before = masked[max(0, at - 3) : at]
         sure = after in _INSIDE or word[-1] in _INSIDE or any(ch in _GOING for ch in before)
+        if after == "的" and word[-1] not in _INSIDE:
+            continue  # the designer of a company is not at the company
         grade = 2 if sure and after else int(len(word) > 1)
         if best is None or (grade, at) >= best[:2]:
             best = (grade, at, label)
@@ -133,6 +136,8 @@ def most(text: str, kind: str) -> str | None:
     counts: dict[str, int] = {}
     labels = lexicon.labels(kind)
     for match in _all(kind).finditer(text):
+        if text[match.start() - 1 : match.start()] in _DENIALS:
+            continue
         label = labels[match.group()]
         counts[label] = counts.get(label, 0) + 1
     return max(counts, key=lambda label: counts[label]) if counts else None

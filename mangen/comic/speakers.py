@@ -190,8 +190,10 @@ class Teller:
                 return name, False
         if before is not None and before.text.endswith(("，", ",")):
             return _first_of_last(before) or said_before, False
-        if after is not None and after.mentions and after.mentions[0].at <= 1:
+        if after is not None and after.mentions and after.mentions[0].at <= 3:
             return after.mentions[0].name, False
+        if any(_is_a_voice(one) for one in (before, after)):
+            return None, True
         if before is not None:
             return _first_of_last(before) or said_before, False
         return None, False
@@ -277,6 +279,13 @@ def _last_sentence(text: str) -> int:
     return cut + 1
 
 
+def _is_a_voice(segment: _Segment | None) -> bool:
+    """Say whether it tells of a voice whose owner is not seen: 一道清冷的声音从门外传来."""
+    if segment is None or segment.mentions:
+        return False
+    return re.search("声音|嗓音|话音|a voice", segment.text) is not None
+
+
 def _first_of_last(segment: _Segment) -> str | None:
     start = _last_sentence(segment.text)
     return next((m.name for m in segment.mentions if m.at >= start), None)
@@ -305,7 +314,7 @@ def _say(language: people.Language) -> dict[str, re.Pattern[str]]:
         "leads": re.compile(rf"[：:]$|{say}[，,]?$"),
         "near": re.compile(rf"[^，。！？；、]{{1,12}}{say}[：:，,]?$"),
         "after": re.compile(
-            rf"[，,]?(?P<who>[^，。！？：]{{0,14}}?){say}(?=[，,。：:！!？?…]|了|着|起|$)"
+            rf"[，,]?(?P<who>[^，。！？：]{{0,14}}?){say}(?=[，,。：:！!？?…]|了|着|起|一|$)"
         ),
         "somebody_before": re.compile(
             rf"([^，。！？：的]{{1,6}}?)(?:{manner}){{0,3}}{say}[：:，,]?$"

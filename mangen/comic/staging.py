@@ -19,6 +19,7 @@ from mangen.engines import length, protocol
 
 SHORTEST_S = 1.5
 LONGEST_S = 7.0
+GLUED_S = 9.0  #: a quotation and whose it is stay together as far as this
 PLEASANT_S = 4.5  #: lines are not joined beyond this without need
 LINES = 3
 FIGURES = 3
@@ -88,7 +89,7 @@ def _atoms(beats: Sequence[Beat]) -> Iterator[Group]:
     """Lines that belong together: a quotation and the words that say whose it is."""
     atom: Group = []
     for beat in beats:
-        if atom and not (_glued(atom, beat) and _fits(atom, [beat])):
+        if atom and not (_glued(atom, beat) and _fits(atom, [beat], longest=GLUED_S)):
             yield atom
             atom = []
         atom.append(beat)
@@ -113,9 +114,8 @@ def _leads_in(beat: Beat) -> bool:
     return not beat.quoted and beat.text.endswith(("：", ":", "，", ","))
 
 
-def _fits(one: Group, other: Group) -> bool:
+def _fits(one: Group, other: Group, *, longest: float = LONGEST_S) -> bool:
     both = [*one, *other]
-    longest = LONGEST_S + (one[-1].seconds if len(one) == 1 and _leads_in(one[0]) else 0.0)
     return len(both) <= LINES and sum(beat.seconds for beat in both) <= longest
 
 
