@@ -2,8 +2,12 @@
 -- may leave and appends its events in the same statement. Database time, never a host's.
 -- Lock order: owner row, project row (FOR NO KEY UPDATE, which no foreign key waits for), job rows by
 -- id. The pass takes job rows with SKIP LOCKED, so it never waits for one; whoever it skipped has
--- written `dirty`. One case breaks the order: a finishing job that inserts jobs holds its own row
--- first. Who supersedes that very job in that very moment may see a deadlock, and tries again.
+-- written `dirty`.
+-- One case breaks the order: a finishing job that inserts jobs holds its own row first. Who
+-- supersedes that very job in that very moment may see a deadlock, and tries again.
+-- Needs are asked row by row through aggregates, not through joins with states in their WHERE:
+-- states shift faster than statistics, and a join planned for "hardly any is blocked" takes minutes
+-- once a novel was inserted.
 
 -- name: notify
 SELECT pg_notify(:channel, :payload);
@@ -84,6 +88,10 @@ INSERT INTO job_dependencies (job, needs, kind)
 SELECT job, needs, kind FROM wanted
 ON CONFLICT (job, needs) DO UPDATE SET kind = excluded.kind;
 
+-- name: learn_statistics
+-- after a large insert: without them each job's few needs are looked for by reading whole tables
+ANALYZE (SKIP_LOCKED) jobs, job_dependencies;
+
 -- name: dirty_projects
 SELECT DISTINCT project FROM dirty ORDER BY project;
 
@@ -101,9 +109,11 @@ ORDER BY p.id;
 WITH picked AS MATERIALIZED (
     SELECT j.id, j.state FROM jobs j
     WHERE j.project = :project AND j.state = 'blocked'
-        AND EXISTS (
-            SELECT 1 FROM job_dependencies d JOIN jobs n ON n.id = d.needs
-            WHERE d.job = j.id AND d.kind = 'hard' AND n.state IN ('failed', 'skipped', 'cancelled')
+        AND (
+            SELECT coalesce(bool_or(
+                d.kind = 'hard' AND n.state IN ('failed', 'skipped', 'cancelled')
+            ), false)
+            FROM job_dependencies d JOIN jobs n ON n.id = d.needs WHERE d.job = j.id
         )
     ORDER BY j.id FOR NO KEY UPDATE OF j SKIP LOCKED
 ), moved AS (
@@ -118,33 +128,35 @@ SELECT id FROM moved ORDER BY id;
 
 -- name: find_ready
 SELECT j.id, j.seconds_est, j.peaks[1] AS peak_bytes, j.class AS klass,
-    (SELECT count(*) FROM job_dependencies d JOIN jobs n ON n.id = d.job
-     WHERE d.needs = j.id AND n.state = 'blocked') AS frees
+    (SELECT count(*) FILTER (WHERE n.state = 'blocked')
+     FROM job_dependencies d JOIN jobs n ON n.id = d.job WHERE d.needs = j.id) AS frees
 FROM jobs j
 WHERE j.project = :project AND j.state = 'blocked'
-    AND NOT EXISTS (
-        SELECT 1 FROM job_dependencies d JOIN jobs n ON n.id = d.needs
-        WHERE d.job = j.id
-            AND (n.state IN ('blocked', 'ready', 'published', 'running')
-                 OR (d.kind = 'hard' AND n.state <> 'done'))
+    AND NOT (
+        SELECT coalesce(bool_or(
+            n.state IN ('blocked', 'ready', 'published', 'running')
+            OR (d.kind = 'hard' AND n.state <> 'done')
+        ), false)
+        FROM job_dependencies d JOIN jobs n ON n.id = d.needs WHERE d.job = j.id
     )
 ORDER BY j.id;
 
 -- name: find_ready_near
 -- as find_ready, among those that need one of these
 SELECT j.id, j.seconds_est, j.peaks[1] AS peak_bytes, j.class AS klass,
-    (SELECT count(*) FROM job_dependencies d JOIN jobs n ON n.id = d.job
-     WHERE d.needs = j.id AND n.state = 'blocked') AS frees
+    (SELECT count(*) FILTER (WHERE n.state = 'blocked')
+     FROM job_dependencies d JOIN jobs n ON n.id = d.job WHERE d.needs = j.id) AS frees
 FROM (
     SELECT DISTINCT job FROM job_dependencies WHERE needs = ANY(CAST(:near AS bigint[]))
 ) c
 JOIN jobs j ON j.id = c.job
 WHERE j.project = :project AND j.state = 'blocked'
-    AND NOT EXISTS (
-        SELECT 1 FROM job_dependencies d JOIN jobs n ON n.id = d.needs
-        WHERE d.job = j.id
-            AND (n.state IN ('blocked', 'ready', 'published', 'running')
-                 OR (d.kind = 'hard' AND n.state <> 'done'))
+    AND NOT (
+        SELECT coalesce(bool_or(
+            n.state IN ('blocked', 'ready', 'published', 'running')
+            OR (d.kind = 'hard' AND n.state <> 'done')
+        ), false)
+        FROM job_dependencies d JOIN jobs n ON n.id = d.needs WHERE d.job = j.id
     )
 ORDER BY j.id;
 
@@ -158,11 +170,12 @@ WITH ranked AS MATERIALIZED (
 ), picked AS MATERIALIZED (
     SELECT j.id, j.state, r.rank FROM jobs j JOIN ranked r ON r.id = j.id
     WHERE j.state = 'blocked'
-        AND NOT EXISTS (
-            SELECT 1 FROM job_dependencies d JOIN jobs n ON n.id = d.needs
-            WHERE d.job = j.id
-                AND (n.state IN ('blocked', 'ready', 'published', 'running')
-                     OR (d.kind = 'hard' AND n.state <> 'done'))
+        AND NOT (
+            SELECT coalesce(bool_or(
+                n.state IN ('blocked', 'ready', 'published', 'running')
+                OR (d.kind = 'hard' AND n.state <> 'done')
+            ), false)
+            FROM job_dependencies d JOIN jobs n ON n.id = d.needs WHERE d.job = j.id
         )
     ORDER BY j.id FOR NO KEY UPDATE OF j SKIP LOCKED
 ), moved AS (

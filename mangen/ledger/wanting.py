@@ -16,6 +16,7 @@ FORMAT = 1
 
 #: jobs written by one statement: a whole novel must not run into a statement's time limit
 _PIECE = 5000
+_MANY = 1000
 
 Subject: TypeAlias = tuple[str, str]  #: (stage, subject)
 
@@ -53,6 +54,8 @@ class Wanting(projects.Projects, control.Control):
         waiting = {*made, *revived, *plan.blocked}
         self._replace_dependencies(conn, project, plan.ids, wanted, waiting)
         door.run(conn, "insert_dirty", project=project)
+        if len(made) >= _MANY:
+            door.run(conn, "learn_statistics")
         return sorted({*made, *revived})
 
     def _look(
