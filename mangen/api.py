@@ -164,7 +164,7 @@ def _lead(head: leader.Leader, lease_s: float) -> bool:
     """Take the lead; wait for a frozen leader's lease, but not for one that beats."""
     first = head.holder()
     while not head.take():
-        if head.holder() != first:
+        if head.holder() not in (first, None):  # None: it was just deposed, or ended
             return False
         time.sleep(min(0.5, lease_s / 6))
     return True

@@ -61,7 +61,11 @@ def _require(folder: pathlib.Path) -> None:
 
 def _environment(home: str) -> dict[str, str]:
     """This environment without any setting, the home apart; nothing of the user's is touched."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(settings.PREFIX)}
+    kept = {
+        name: text
+        for name, text in dict(os.environ).items()
+        if not name.startswith(settings.PREFIX)
+    }
     return {
         **kept,
         f"{settings.PREFIX}HOME": home,

@@ -45,7 +45,7 @@ def root(ctx: click.Context, *, debug: bool) -> None:
     Start with `manage.py demo`. Data lie under `var/` in the working folder, or where MANGEN_HOME
     says; settings are MANGEN_* variables or lines of mangen.toml.
     """
-    ctx.obj = {"debug": debug}
+    ctx.obj["debug"] = debug
 
 
 for _command in (
@@ -57,8 +57,9 @@ for _command in (
 
 def main(argv: Sequence[str]) -> int:
     """Run one command line; answers the exit code, and never raises."""
+    asked = {"debug": False}
     try:
-        code = root.main(args=list(argv), prog_name=PROGRAM, standalone_mode=False)
+        code = root.main(args=list(argv), prog_name=PROGRAM, standalone_mode=False, obj=asked)
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except click.ClickException as error:
@@ -72,16 +73,16 @@ def main(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except errors.MangenError as error:
-        _tell(argv, f"error: {error}")
+        _tell(f"error: {error}", **asked)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the last resort: a bug, told as one
-        _tell(argv, f"error: this is a fault of mangen's: {type(error).__name__}: {error}")
+        _tell(f"error: this is a fault of mangen's: {type(error).__name__}: {error}", **asked)
         click.echo("MANGEN_DEBUG=1 shows where; please report it", err=True)
         return 1
     return code if isinstance(code, int) else 0
 
 
-def _tell(argv: Sequence[str], line: str) -> None:
-    if "--debug" in argv or os.environ.get("MANGEN_DEBUG", "") not in ("", "0"):
+def _tell(line: str, *, debug: bool) -> None:
+    if debug:
         traceback.print_exc()
     click.echo(line, err=True)
