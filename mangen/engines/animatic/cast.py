@@ -14,8 +14,8 @@ from mangen.engines.animatic import colour, figure, outline, pen, stage, wardrob
 
 DEPTH = 0.75
 MOST = 4  #: more people than these would only hide each other
-#: no eyes lie below this share of the panel's height: there the subtitles stand
-EYES_MAX = 0.585
+#: no chin lies below this share of the panel's height: there the subtitles stand
+CHIN_MAX = 0.69
 
 _PLACES: dict[int, tuple[float, ...]] = {
     1: (0.5,), 2: (0.315, 0.685), 3: (0.25, 0.5, 0.75), 4: (0.2, 0.4, 0.6, 0.8),
@@ -64,7 +64,7 @@ def placed(
             if look["age"] == "child" and len(shown) == 1:
                 size *= 1.22
             y = s.h * eyes + 850 * size
-            y -= max(0.0, (y - head * size) - s.h * EYES_MAX)
+        y -= max(0.0, y - head * size - (s.h * CHIN_MAX - 118 * size))
         look_at = 0.0 if len(shown) == 1 else (0.5 - x) * 1.9
         if len(shown) == 1:
             look_at = (0.0, 0.35, -0.35)[s.seed % 3]

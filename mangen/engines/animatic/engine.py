@@ -36,7 +36,7 @@ def _warm(resident: studio.Studio) -> None:
 
 
 _MODEL = models.ModelSpec(
-    key="animatic", weight_bytes=110 << 20, load=_load, warm=_warm, cold_factor=1.2
+    key="animatic", weight_bytes=80 << 20, load=_load, warm=_warm, cold_factor=1.2
 )
 
 
@@ -93,7 +93,8 @@ class Run:
         self, request: protocol.Request, path: pathlib.Path
     ) -> Generator[tuple[int, int], None, protocol.Product]:
         check(request)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(request, protocol.ClipRequest):
+            path.parent.mkdir(parents=True, exist_ok=True)
         return (yield from self._studio.make(request, path))
 
     def step(self) -> Mapping[str, protocol.Product | Exception]:

@@ -26,6 +26,7 @@ _WEATHERS: dict[str, tuple[str, str, float, str, float]] = {
     "thunder": ("#1d2030", "#5c6479", 0.8, "#8f98b4", 0.7),
 }
 _GREY_OF_NIGHT: Colour = (26, 34, 66)
+_LAMPLIT: Colour = (255, 224, 176)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,8 +51,11 @@ class Light:
         return self.on(colour.of(local), far)
 
 
-def of(scene: protocol.SceneLabels) -> Light:
-    """The light of a scene; unknown words count as a calm, clear day."""
+def of(scene: protocol.SceneLabels, *, roofed: bool = False) -> Light:
+    """The light of a scene; unknown words count as a calm, clear day.
+
+    Under a roof lamps soften what hour and weather do to things, but the window shows them whole.
+    """
     time = scene.time if scene.time in _SKIES else "day"
     weather = scene.weather if scene.weather in _WEATHERS else "clear"
     night = time == "night"
@@ -66,6 +70,8 @@ def of(scene: protocol.SceneLabels) -> Light:
     low = colour.mix(low, down, amount)
     tint = colour.times(tint, colour.mix((255, 255, 255), veil, cast_by))
     sky = (top, mid, low)
+    if roofed:
+        tint = colour.mix(tint, _LAMPLIT if time in ("night", "dusk") else (246, 244, 240), 0.6)
     sky, tint = _mooded(sky, tint, scene.mood)
     return Light(
         sky=sky,

@@ -140,3 +140,26 @@ WORDS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("补丁", "破旧", "打补", "patched"), {"patch": True}),
     (("赤脚", "光脚", "barefoot"), {"barefoot": True}),
 )
+
+#: what a feature may be; others are colours or yes and no
+CHOICES: dict[str, frozenset[Any]] = {
+    "version": frozenset({1}),
+    "age": frozenset({"child", "youth", "adult", "elder"}),
+    "beard": frozenset({"none", "stubble", "moustache", "long"}),
+    "hat": frozenset(
+        {"none", "felt", "straw", "cap", "bowler", "scarf", "official", "crown"}
+    ),
+    "garment": frozenset({
+        "robe", "gown", "qipao", "jacket", "vest", "suit", "coat", "shirt", "uniform", "hoodie",
+        "dress", "armour",
+    }),
+    "hair_style": frozenset({
+        "short", "tousled", "side", "brush", "cropped", "long", "waves", "bob", "ponytail",
+        "braids", "bun", "topknot", "long_topknot", "tufts", "balding", "bald",
+    }),
+}  # fmt: skip
+#: least and most of a feature that is a number
+RANGES: dict[str, tuple[float, float]] = {
+    "face": (0.8, 1.3), "jaw": (-0.2, 1.3), "eyes": (0.7, 1.4), "brow": (3, 14),
+    "brow_turn": (-8, 8), "nose": (0.6, 1.6), "ruddy": (0, 0.7), "tall": (0.85, 1.15),
+}  # fmt: skip

@@ -50,7 +50,7 @@ def draw(request: protocol.PanelRequest) -> protocol.Panel:
 
 def _people(s: stage.Stage, request: protocol.PanelRequest) -> list[stage.Sheet]:
     framing = request.scene.framing
-    people = cast.placed(s, request.figures, framing, _foot(s, request.scene.place))
+    people = cast.placed(s, request.figures, framing, foot(s, request.scene.place))
     if framing == "insert" and people:
         return [stage.Sheet(cast.eyes(s, people[-1]), cast.DEPTH)]
     found = [stage.Sheet(_speed(s), cast.DEPTH - 0.01)] if framing == "action" else []
@@ -59,7 +59,7 @@ def _people(s: stage.Stage, request: protocol.PanelRequest) -> list[stage.Sheet]
     return found
 
 
-def _foot(s: stage.Stage, place: str) -> float:
+def foot(s: stage.Stage, place: str) -> float:
     """The y at which people stand when they are seen whole."""
     if place in nature.SHORES:
         return s.h * (nature.SHORES[place] + 0.045)

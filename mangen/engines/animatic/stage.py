@@ -13,6 +13,7 @@ from mangen.engines import protocol
 from mangen.engines.animatic import light, noise, pen
 
 ROOM = 1.25
+_ROOFED = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
 #: eras of places that show nobody
 _ERAS = {"palace": "ancient", "office": "modern", "hospital": "modern", "classroom": "modern"}
 OVER = 2
@@ -80,7 +81,7 @@ def of(request: protocol.PanelRequest) -> Stage:
         height=2 * round(request.height * ROOM / 2),
         unit=min(request.width, request.height) / 720,
         seed=request.seed & 0x7FFFFFFF,
-        light=light.of(request.scene),
+        light=light.of(request.scene, roofed=request.scene.place in _ROOFED),
         era=era,
         framing=request.scene.framing,
     )

@@ -16,6 +16,7 @@ from mangen.engines import protocol
 from mangen.engines.animatic import colour, lookbook
 
 VERSION = 1
+_CODE = re.compile("#[0-9a-fA-F]{6}")
 
 _AGED_FACE = {
     "child": (1.1, 0.65),
@@ -54,9 +55,26 @@ def complete(given: Mapping[str, Any], sheet: protocol.CharacterSheet) -> dict[s
     """Features as they came, with what they lack; unknown or foreign ones are passed over."""
     look = unanchored(sheet) if not given else features(sheet)
     for name, value in given.items():
-        if name in look and isinstance(value, type(look[name])):
+        if name in look and _fits(name, value, look[name]):
             look[name] = value
     return look
+
+
+def _fits(name: str, value: Any, own: Any) -> bool:
+    """Whether a given feature is of the kind and the range that can be drawn."""
+    if name in lookbook.CHOICES:
+        return value in lookbook.CHOICES[name]
+    if name in lookbook.RANGES:
+        low, high = lookbook.RANGES[name]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and low <= value <= high
+    if isinstance(own, bool):
+        return isinstance(value, bool)
+    if isinstance(own, str):
+        return isinstance(value, str) and (
+            bool(_CODE.fullmatch(value)) or (value == "" and name == "scarf")
+        )
+    return False
 
 
 def _chance(sheet: protocol.CharacterSheet) -> random.Random:

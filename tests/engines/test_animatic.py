@@ -1,0 +1,448 @@
+"""The animatic's own promises: people stay themselves, every scene draws, cameras glide."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+
+import av
+import cv2
+import numpy as np
+import pytest
+
+from mangen import errors
+from mangen.engines import protocol
+from mangen.engines.animatic import (
+    camera,
+    cast,
+    colour,
+    face,
+    finish,
+    lettering,
+    panel,
+    pen,
+    stage,
+    wardrobe,
+)
+from mangen.engines.animatic.engine import Animatic
+
+CHILD = protocol.CharacterSheet(
+    name="闰土", sex="male", age="child", era="countryside", words=("毡帽", "银圈", "紫色的圆脸")
+)
+NARRATOR = protocol.CharacterSheet(name="我", sex="male", era="republic")
+LADY = protocol.CharacterSheet(name="林若雪", sex="female", age="youth", era="ancient")
+#: every place of protocol.SceneLabels
+PLACES = [
+    *("room", "hall", "shop", "classroom", "office", "hospital", "street", "market", "courtyard"),
+    *("river", "sea", "mountain", "forest", "field", "palace", "ruin", "train"),
+]
+TIMES = ("dawn", "day", "dusk", "night")
+WEATHERS = ("clear", "rain", "snow", "fog", "wind", "thunder")
+MOODS = ("calm", "warm", "sad", "tense", "dark", "bright")
+EMOTIONS = ("calm", "happy", "sad", "angry", "surprised", "afraid", "shy", "tired")
+FRAMINGS = ("establish", "medium", "close", "action", "insert")
+
+
+@pytest.fixture(scope="module")
+def engine(scratch):
+    return Animatic(scratch)
+
+
+def shot(*sheets, scene=None, emotion="calm", seed=3, width=180, height=320, features=None):
+    return protocol.PanelRequest(
+        kind="shot",
+        width=width,
+        height=height,
+        seed=seed,
+        scene=scene or protocol.SceneLabels(),
+        figures=tuple(
+            protocol.Figure(
+                sheet=sheet,
+                features=wardrobe.features(sheet) if features is None else features,
+                emotion=emotion,
+            )
+            for sheet in sheets
+        ),
+    )
+
+
+def people_of(product):
+    """Colours of whatever stands in the people's layer, as a histogram."""
+    layer = product.layers[-1]
+    assert layer.depth == cast.DEPTH
+    mask = (layer.image[..., 3] > 200).astype(np.uint8)
+    histogram = cv2.calcHist([layer.image[..., :3]], [0, 1, 2], mask, [8] * 3, [0, 256] * 3)
+    return histogram / histogram.sum()
+
+
+def test_a_character_is_nearer_to_itself_than_to_another(engine, make):
+    scenes = [
+        protocol.SceneLabels(place="room", framing="medium"),
+        protocol.SceneLabels(place="market", framing="establish"),
+        protocol.SceneLabels(place="river", framing="medium"),
+    ]
+    seen = {
+        sheet.name: [
+            people_of(make(engine, shot(sheet, scene=scene, emotion=emotion, seed=n)))
+            for n, (scene, emotion) in enumerate(zip(scenes, ("calm", "angry", "sad"), strict=True))
+        ]
+        for sheet in (CHILD, NARRATOR, LADY)
+    }
+
+    def far(one, other):
+        return cv2.compareHist(one, other, cv2.HISTCMP_BHATTACHARYYA)
+
+    same = [far(a, b) for views in seen.values() for a, b in itertools.combinations(views, 2)]
+    other = [
+        far(a, b)
+        for one, two in itertools.combinations(seen.values(), 2)
+        for a, b in itertools.product(one, two)
+    ]
+    assert max(same) < min(other)
+
+
+def test_no_two_leads_look_alike():
+    looks = [
+        wardrobe.features(protocol.CharacterSheet(name=name, sex="male", seed=seed))
+        for seed, name in enumerate("甲乙丙丁戊己庚辛")
+    ]
+
+    def far(one, other):
+        colours = sum(
+            np.abs(np.subtract(colour.of(one[part]), colour.of(other[part]))).sum()
+            for part in ("main", "trim", "skin", "legs")
+        )
+        forms = sum(one[part] != other[part] for part in ("hair_style", "garment", "glasses"))
+        return colours / 100 + forms
+
+    assert min(far(a, b) for a, b in itertools.combinations(looks, 2)) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "feature", "value"),
+    [
+        (("毡帽",), "hat", "felt"),
+        (("一顶破毡帽", "银圈"), "ring", True),
+        (("长发",), "hair_style", "long"),
+        (("黑色西装",), "garment", "suit"),
+        (("黑色西装",), "main", "#34323c"),
+        (("红裙",), "main", "#b5392f"),
+        (("藏青长衫",), "main", "#2f3f5c"),
+        (("花白胡须",), "beard", "long"),
+        (("戴眼镜",), "glasses", True),
+        (("白发", "黑袍"), "main", "#34323c"),
+        (("白发",), "hair", "#dcd8d2"),
+        (("a red dress", "grey eyes"), "main", "#b5392f"),
+        (("破旧的棉袄",), "patch", True),
+    ],
+)
+def test_the_words_of_a_sheet_decide(words, feature, value):
+    sheet = protocol.CharacterSheet(name="某人", sex="male", words=words)
+    assert wardrobe.features(sheet)[feature] == value
+
+
+@pytest.mark.parametrize("words", [("紫色的圆脸",), ("乌黑的头发",), ("red hair",), ("bored",)])
+def test_colours_of_the_body_are_no_clothes(words):
+    plain = protocol.CharacterSheet(name="某人", sex="male")
+    worded = protocol.CharacterSheet(name="某人", sex="male", words=words)
+    assert wardrobe.features(worded)["main"] == wardrobe.features(plain)["main"]
+
+
+def test_one_who_ages_keeps_hat_and_skin():
+    old = protocol.CharacterSheet(
+        name="闰土", sex="male", age="elder", era="countryside", words=("毡帽",)
+    )
+    young = protocol.CharacterSheet(
+        name="闰土", sex="male", age="child", era="countryside", words=("毡帽",)
+    )
+    first, later = wardrobe.features(young), wardrobe.features(old)
+    assert first["hat_colour"] == later["hat_colour"]
+    assert first["hat"] == later["hat"] == "felt"
+    assert later["lines"]
+    assert not first["lines"]
+
+
+def test_without_an_anchor_the_likeness_is_grey_but_recognisable(engine, make):
+    bare = make(engine, shot(LADY, features={}, width=360, height=640))
+    full = make(engine, shot(LADY, width=360, height=640))
+
+    def saturation(product):
+        layer = product.layers[-1].image
+        inside = layer[layer[..., 3] > 200][:, :3].astype(int)
+        return (inside.max(1) - inside.min(1)).mean()
+
+    assert saturation(bare) < saturation(full)
+    assert wardrobe.unanchored(LADY)["hair_style"] == wardrobe.features(LADY)["hair_style"]
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {"embedding": [0.1, 0.2]},
+        {"skin": None},
+        {"skin": "grün", "main": "#12"},
+        {"garment": "spacesuit", "hair_style": "x", "hat": "?"},
+        {"face": 1000.0, "eyes": -3.0, "tall": 0.0, "age": "ghost"},
+    ],
+)
+def test_features_of_another_engine_do_no_harm(engine, make, foreign):
+    product = make(engine, shot(NARRATOR, features=foreign))
+    assert product.layers[-1].image[..., 3].any()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_place_draws_in_every_framing(engine, make, place):
+    seen = set()
+    for n, framing in enumerate(FRAMINGS):
+        scene = protocol.SceneLabels(place=place, framing=framing, time=TIMES[n % 4])
+        product = make(engine, shot(NARRATOR, LADY, scene=scene, width=90, height=160, seed=n))
+        assert product.image.std() > 12
+        assert 2 <= len(product.layers) <= 5
+        seen.add(product.image.tobytes())
+    assert len(seen) == len(FRAMINGS)
+
+
+@pytest.mark.parametrize("place", ["room", "river", "street"])
+def test_hours_weathers_and_moods_all_differ(engine, make, place):
+    scenes = [
+        protocol.SceneLabels(place=place, time=time, weather=weather)
+        for time in TIMES
+        for weather in WEATHERS
+    ]
+    scenes += [protocol.SceneLabels(place=place, mood=mood) for mood in MOODS[1:]]
+    drawn = {
+        make(engine, shot(scene=scene, width=64, height=114)).image.tobytes() for scene in scenes
+    }
+    assert len(drawn) == len(scenes)
+
+
+def test_night_is_darker_than_day(engine, make):
+    bright = {
+        time: make(
+            engine, shot(scene=protocol.SceneLabels(place="field", time=time), width=90, height=160)
+        ).image.mean()
+        for time in TIMES
+    }
+    assert bright["night"] < bright["dusk"] < bright["day"]
+
+
+def test_words_no_one_knows_still_draw(engine, make):
+    scene = protocol.SceneLabels(
+        place="moonbase", time="noon", weather="hail", mood="?", framing="x", era="future"
+    )
+    assert make(engine, shot(NARRATOR, scene=scene, emotion="bored")).image.std() > 12
+
+
+def test_the_emotions_are_eight_different_faces():
+    look = wardrobe.features(NARRATOR)
+    faces = []
+    for emotion in EMOTIONS:
+        assert emotion in face.MIENS
+        p = pen.Pen(200, 240, 1.0)
+        with p.moved(100, 120):
+            face.draw(p, look, emotion, turn=0.0, speaking=False)
+        faces.append(p.sheet()[..., :3].astype(int))
+    for one, other in itertools.combinations(faces, 2):
+        assert (np.abs(one - other).max(2) > 60).sum() > 120
+
+
+@pytest.mark.parametrize(("width", "height"), [(720, 1280), (360, 640), (1280, 720), (720, 720)])
+@pytest.mark.parametrize("framing", ["medium", "close", "establish", "action"])
+@pytest.mark.parametrize("sheets", [(CHILD,), (NARRATOR,), (NARRATOR, CHILD), (LADY,) * 4])
+def test_no_eyes_lie_under_the_subtitles(width, height, framing, sheets):
+    request = shot(*sheets, scene=protocol.SceneLabels(framing=framing), width=width, height=height)
+    s = stage.of(request)
+    foot = panel.foot(s, "room")
+    for one in cast.placed(s, request.figures, framing, foot):
+        eyes = one.y + panel.figure.head_centre(one.look) * one.size
+        chin = eyes + 110 * one.size
+        in_frame = (eyes / s.h - 0.1) / 0.8
+        assert 0.05 < in_frame < 0.7
+        assert 0.1 * s.w < one.x < 0.9 * s.w
+        if framing == "medium":
+            assert (chin / s.h - 0.1) / 0.8 < 0.75  # subtitles begin at 0.747 of the frame
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "",
+        "故乡",
+        "一匹猹",
+        "😀🎉",
+        "离婚后😀前夫跪求我复合",
+        "重生之我在大明当皇帝的那些年里遇到的所有人和事以及他们最后都去了哪里这一切究竟是为什么呢谁也不知道只有天知道罢了啊",
+        "A Christmas Carol, in Prose: Being a Ghost Story of Christmas",
+        "Donaudampfschifffahrtsgesellschaftskapitänsmütze",
+        "\x00\u200b\ufe0f\n\t",
+        "𠮷野家",
+        "ـمرحبا שלום",
+    ],
+)
+@pytest.mark.parametrize("kind", ["title", "end"])
+def test_any_title_draws(engine, make, kind, title):
+    request = protocol.PanelRequest(
+        kind=kind, width=180, height=320, seed=1, title=title, subtitle=title[:12]
+    )
+    product = make(engine, request)
+    type_ = product.layers[-1].image[..., 3] > 200  # the veil around it is thinner
+    assert type_.any()
+    if lettering.clean(title):
+        assert type_.sum() > 150
+    across, down = np.flatnonzero(type_.any(0)), np.flatnonzero(type_.any(1))
+    height, width = type_.shape
+    assert width * 0.1 < across[0] <= across[-1] < width * 0.9  # nothing leaves the frame
+    assert height * 0.1 < down[0] <= down[-1] < height * 0.9
+
+
+def test_glyphs_the_font_lacks_are_left_out():
+    assert lettering.clean("猹😀A\u200b猹\n猹") == "猹A猹 猹"
+    assert lettering.drawable("猹")
+    assert not lettering.drawable("😀")
+
+
+WAVE = 40.0  #: pixels; a plain wave's phase tells its place to hundredths of a pixel
+
+
+def places(engine, make, motion, frames=48):
+    """Where a waved picture lies in each frame of a clip: (x, y) pixels."""
+    yy, xx = np.mgrid[:800, :450] - np.array([400, 225])[:, None, None] + 0.5
+    wave = 128 + 50 * np.cos(2 * np.pi * xx / WAVE) + 50 * np.cos(2 * np.pi * yy / WAVE)
+    image = np.repeat(wave[..., None].astype(np.uint8), 3, 2)
+    request = protocol.ClipRequest(
+        panel=protocol.Panel(image=image),
+        motion=motion,
+        frames=frames,
+        width=360,
+        height=640,
+        fps=24,
+        seed=1,
+    )
+    seen = np.s_[160:480, 60:300]
+    light = finish.of(360, 640)[0].mean(2)[seen] / 255  # the grain stands still: take it off
+    hann = np.hanning(320)[:, None] * np.hanning(240)[None]
+    v, u = np.mgrid[-160:160, -120:120] + 0.5
+    with av.open(str(make(engine, request).path)) as file:
+        pictures = [frame.to_ndarray(format="gray")[seen] / light for frame in file.decode(video=0)]
+    phases = []
+    for n, picture in enumerate(pictures):
+        k = 2 * np.pi / (WAVE * camera.view(motion, n, frames, 24, 1).zoom)
+        flat = (picture - np.average(picture, weights=hann)) * hann
+        phases.append([np.angle((flat * np.exp(-1j * k * axis)).sum()) / k for axis in (u, v)])
+    return -np.unwrap(np.array(phases), period=WAVE * 1.03, axis=0)
+
+
+@pytest.mark.parametrize("motion", ["pan_left", "pan_right", "pan_up", "pan_down"])
+def test_a_pan_moves_by_fractions_of_a_pixel_without_jitter(engine, make, motion):
+    found = places(engine, make, motion)
+    steps = np.diff(found, axis=0)
+    assert np.abs(np.diff(steps, axis=0)).max() < 0.5
+    views = [camera.view(motion, n, 48, 24, 1) for n in range(48)]
+    wanted = -np.array([(view.x, view.y) for view in views]) * 360 * 1.03
+    assert np.abs((found - found[0]) - (wanted - wanted[0])).max() < 0.25
+
+
+@pytest.mark.parametrize("motion", ["push", "pull", "hold"])
+def test_a_zoom_glides_without_jitter(engine, make, motion):
+    found = places(engine, make, motion)
+    assert np.abs(np.diff(found, axis=0)).max() < 0.5
+    assert np.abs(np.diff(found, 2, axis=0)).max() < 0.25
+
+
+@pytest.mark.parametrize("motion", camera.MOTIONS)
+def test_no_camera_leaves_the_panel_or_zooms_too_far(motion):
+    for frames in (1, 2, 30, 400):
+        views = [camera.view(motion, n, frames, 24, seed) for n in range(frames) for seed in (0, 9)]
+        zooms = [view.zoom for view in views]
+        assert max(zooms) / min(zooms) <= 1.10
+        for view in views:
+            assert view.zoom >= 1
+            assert max(abs(view.x), abs(view.y)) <= (stage.ROOM - 1) / 2
+
+
+def test_layers_drift_apart_by_their_depth(engine, make):
+    far = np.full((800, 450, 4), 255, np.uint8)
+    far[..., :3] = 40
+    near = np.zeros((800, 450, 4), np.uint8)
+    far[390:410, 215:235, :3] = (255, 0, 0)
+    near[300:320, 215:235] = (0, 255, 0, 255)
+    layers = (
+        protocol.Layer(image=far, depth=0.2),
+        protocol.Layer(image=near, depth=1.0),
+    )
+    request = protocol.ClipRequest(
+        panel=protocol.Panel(image=far[..., :3].copy(), layers=layers),
+        motion="pan_right",
+        frames=24,
+        width=360,
+        height=640,
+        fps=24,
+        seed=1,
+    )
+    clip = make(engine, request)
+    with av.open(str(clip.path)) as file:
+        pictures = [frame.to_ndarray(format="rgb24").astype(int) for frame in file.decode(video=0)]
+
+    def middle(picture, channel):
+        bright = picture[..., channel] - picture[..., 1 - channel] > 60
+        return np.nonzero(bright)[1].mean()
+
+    moved = [middle(pictures[0], c) - middle(pictures[-1], c) for c in (0, 1)]
+    assert moved[1] > 3 * moved[0] > 0
+
+
+@pytest.mark.parametrize("weather", WEATHERS[1:])
+def test_weather_moves_over_a_still_picture(engine, make, weather):
+    image = np.full((400, 225, 3), 90, np.uint8)
+    request = protocol.ClipRequest(
+        panel=protocol.Panel(image=image),
+        motion="hold",
+        frames=12,
+        width=180,
+        height=320,
+        fps=24,
+        seed=3,
+        weather=weather,
+    )
+    with av.open(str(make(engine, request).path)) as file:
+        pictures = [frame.to_ndarray(format="gray").astype(int) for frame in file.decode(video=0)]
+    assert np.abs(pictures[0] - pictures[-1]).max() > 4
+
+
+def test_a_sheet_that_cannot_be_drawn_names_its_field(engine, make):
+    sheet = protocol.CharacterSheet(name="x", age="ageless")
+    with pytest.raises(errors.EngineError, match=r"sheet\.age"):
+        make(engine, protocol.AnchorRequest(sheet=sheet))
+    with pytest.raises(errors.EngineError, match=r"sheet\.age"):
+        make(engine, shot(sheet, features={}))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the high-water mark of /proc")
+@pytest.mark.parametrize("place", ["river", "room"])
+def test_the_peak_is_honest(place):
+    """Theory covers what a panel at full size takes, and not much more."""
+    code = f"""
+import contextlib, pathlib, re
+from mangen.engines import protocol
+from mangen.engines.animatic.engine import Animatic
+def largest():
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024
+engine = Animatic(pathlib.Path("unused"))
+model = engine.models()["illustrate"].load()
+engine.models()["illustrate"].warm(model)
+class Runtime:
+    @contextlib.contextmanager
+    def use(self, spec): yield model
+before = largest()
+sheet = protocol.CharacterSheet(name="x")
+request = protocol.PanelRequest(kind="shot", width=720, height=1280, seed=3,
+    scene=protocol.SceneLabels(place={place!r}), figures=(protocol.Figure(sheet=sheet),))
+run = engine.open(engine.bucket(request), Runtime())
+run.add({{"one": request}})
+assert run.step()["one"].image.any()
+print((largest() - before) / engine.peak(request, 1))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 0.4 < float(done.stdout) < 1.1
