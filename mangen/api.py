@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import sqlalchemy.exc as sa_exc
+
 from mangen import app as celery_app
 from mangen import errors, services, settings, stack, storage
 from mangen.comic import export, graph, look, progress, submit, text
@@ -18,6 +20,7 @@ from mangen.ledger import invariants, ledger, projects
 
 _SUFFIXES = (".txt", ".md")
 _POLL_S = 0.5
+_AWAY_S = 60.0  #: a database that restarts is waited for so long
 
 
 @contextlib.contextmanager
@@ -124,8 +127,19 @@ def wait(
     """Block until a project has settled; answers its last status. Raises MangenError in time."""
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     with _open() as (chosen, book):
+        last_seen = time.monotonic()
         while True:
-            status = _status(chosen, book, [project_id])[0]
+            try:
+                status = _status(chosen, book, [project_id])[0]
+            except (errors.ServiceError, sa_exc.DBAPIError) as error:
+                if time.monotonic() - last_seen > _AWAY_S:
+                    raise errors.ServiceError(
+                        f"Postgres was away for {_AWAY_S:.0f} s while project {project_id} was "
+                        f"waited for: {error}"
+                    ) from error
+                time.sleep(_POLL_S)
+                continue
+            last_seen = time.monotonic()
             if on_change is not None:
                 on_change(status)
             if status["state"] in progress.SETTLED:

@@ -114,17 +114,20 @@ class Pass:
 
     def _advance(self, conn: sa.Connection) -> tuple[int, int]:
         now = self._clock()
+        full = now - self._last_full >= _EVERY_PROJECT_S
         with conn.begin():
             projects = set(self._book.dirty_projects(conn))
-            if now - self._last_full >= _EVERY_PROJECT_S:
+            if full:
                 projects |= set(self._book.open_projects(conn))
                 self._last_full = now
         skipped = ready = 0
         for project in sorted(projects):
             with conn.begin():
                 self._book.lock_project(conn, project)
-                self._book.clear_dirty(conn, project)
-                skipped += len(self._book.skip_jobs(conn, project))
+                done = self._book.clear_dirty(conn, project)
+                near = None if full else done  # where jobs were only done, look only near them
+                if near is None:
+                    skipped += len(self._book.skip_jobs(conn, project))
                 hours = self._book.now_hours(conn)
                 ranks = {
                     one.id: rank.rank(
@@ -134,7 +137,7 @@ class Pass:
                         hours=hours,
                         weights=self._weights,
                     )
-                    for one in self._book.find_ready(conn, project)
+                    for one in self._book.find_ready(conn, project, near=near)
                 }
                 ready += len(self._book.ready_jobs(conn, ranks))
         return skipped, ready

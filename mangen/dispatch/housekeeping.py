@@ -24,11 +24,11 @@ class Store(Protocol):
 def sweep(book: ledger.Ledger, store: Store, *, lease_s: float) -> int:
     """Remove files that no row names and no running attempt can still be writing.
 
-    A file is an orphan only when it is older than two leases: its attempt published it before its
-    finish, or lost its fence. Answers how many files went.
+    Files younger than a lease are left alone: their attempt may be about to finish. Answers how
+    many files went.
     """
     now = time.time()
-    old = [path for path in store.paths() if store.age_s(path, now) > 2 * lease_s]
+    old = [path for path in store.paths() if store.age_s(path, now) > lease_s]
     orphans = book.orphans(old)
     for path in orphans:
         store.remove(path)

@@ -30,7 +30,6 @@ _UNREACHABLE = (
     sa_exc.InternalError,
     OSError,
 )
-_HOUSEKEEP_S = 60.0
 
 
 class Pool(Protocol):
@@ -164,7 +163,7 @@ class Reporter:
             try:
                 if self._leader.take():
                     self._pass.run(self._leader.connection, session=self._leader.session)
-                    if time.monotonic() - last_housekeeping >= _HOUSEKEEP_S:
+                    if time.monotonic() - last_housekeeping >= self._lease_s:
                         last_housekeeping = time.monotonic()
                         self._housekeep()
                 self._listen()

@@ -47,8 +47,10 @@ def test_a_worker_killed_while_another_lives(undisturbed, deployment):
     deployment.start_worker("two")
     number = deployment.project()
     running = middle(deployment, number)
-    name = running[0].owner.split("/")[0]
-    victim = next(w for w in deployment.workers if any(name in arg for arg in command(w)))
+    name = running[0].owner.split("@")[0]
+    victim = next(
+        w for w in deployment.workers if any(arg.startswith(f"{name}@") for arg in command(w))
+    )
     os.kill(victim.pid, signal.SIGKILL)
     assert_same(deployment, number, undisturbed)
 
@@ -95,7 +97,17 @@ def test_everything_killed_and_started_again(undisturbed, deployment):
     worker = deployment.start_worker()
     number = deployment.project()
     middle(deployment, number)
-    doomed = [worker.pid, *(c.pid for c in psutil.Process(worker.pid).children(recursive=True))]
+    keeper = next(
+        one
+        for one in psutil.process_iter(["cmdline"])
+        if "mangen.stack.keeper" in (one.info["cmdline"] or ())
+        and str(deployment.home) in one.info["cmdline"]
+    )
+    doomed = [
+        keeper.pid,
+        worker.pid,
+        *(c.pid for c in psutil.Process(worker.pid).children(recursive=True)),
+    ]
     doomed += [server_of(deployment, name).pid for name in ("postgres", "valkey")]
     for pid in doomed:
         if psutil.pid_exists(pid):

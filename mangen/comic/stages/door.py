@@ -49,8 +49,10 @@ class ComicWork:
     def __init__(self, tools: kit.Kit, queues: tuple[str, ...]) -> None:
         self._kit, self._queues = tools, queues
         self._registered: set[str] = set()
+        self._device = "cpu"
 
     def open(self, bucket: str, rt: work.Runtime) -> work.Session:
+        self._device = rt.device
         owner = jobs.Owner.parse(rt.owner, device=rt.device, queues=self._queues)
         if rt.owner not in self._registered:
             session.reach(self._kit, lambda: self._kit.ledger.register(owner))
@@ -61,7 +63,9 @@ class ComicWork:
     def give_back(self, item: work.Item, why: work.Why) -> work.Outcome:
         data = item.data or {}
         try:
-            self._kit.ledger.hand_back(int(data["job"]), int(data["attempt"]), why.value)
+            self._kit.ledger.hand_back(
+                int(data["job"]), int(data["attempt"]), why.value, device=self._device
+            )
         except Exception as error:  # noqa: BLE001 - the bell is found lost by the pass
             log.warning("job %s was not handed back: %s", data.get("job"), faults.sentence(error))
         return work.Outcome.aborted(why.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -84,24 +85,37 @@ class StageSession:
 
     def _finish(self, key: work.Key, made: stage.Made) -> work.Outcome:
         job, fence = self._jobs[key], self._fences[key]
+        stored: list[jobs.Artifact] = []
         try:
-            stored = [
-                self._publish(job, fence, number, file) for number, file in enumerate(made.files)
-            ]
+            for number, file in enumerate(made.files):
+                stored.append(self._publish(job, fence, number, file))
             state = self._reach(lambda: self._commit(job, fence, made, stored))
         except errors.Stopped as error:
+            self._sweep(stored)
             self._forget(key)
             return work.Outcome.aborted(str(error))
         except errors.FenceLost as error:
             log.warning("job %d attempt %d came too late: %s", job.id, fence.attempt, error)
+            self._sweep(stored)
             self._forget(key)
             return work.Outcome.stale(str(error))
         except Exception as error:  # noqa: BLE001 - the store's and the rows' errors are the job's
-            return self._fail(key, error)
+            outcome = self._fail(key, error)
+            self._sweep(stored)
+            return outcome
         self._forget(key)
         if state is State.CANCELLED:
             return work.Outcome.aborted("cancelled")
         return work.Outcome.done({"job": job.id, "attempt": fence.attempt, **made.value})
+
+    def _sweep(self, stored: Sequence[jobs.Artifact]) -> None:
+        """Remove what an attempt published and the ledger did not take; the pass sweeps the rest.
+
+        The rows are asked first: a finish whose answer was lost on its way did take it.
+        """
+        with contextlib.suppress(Exception):
+            for path in self._kit.ledger.orphans([one.path for one in stored]):
+                self._kit.store.remove(path)
 
     def _publish(
         self, job: jobs.Job, fence: jobs.Fence, number: int, file: stage.File
