@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from mangen import errors
 from mangen.comic import assemble, content, subtitles, timing
-from mangen.comic.stages import inputs, kit, pictures, sounds, stage
+from mangen.comic.stages import inputs, kit, sounds, stage
 from mangen.engines import length
 from mangen.ledger import jobs
 from mangen.pooling import work
@@ -75,6 +75,11 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         except StopIteration as end:
             made = end.value
             break
+    known = {one["what"] for one in got.replaced}
+    for one in made.replaced:  # clips that turned out to be broken
+        what = f"shot {params['shots'][one.part]['subject']}"
+        if what not in known:
+            got.replaced.append({"what": what, "by": one.by, "why": one.why})
     board = folder / "storyboard.json"
     board.write_text(
         json.dumps(
@@ -155,24 +160,26 @@ def _note_voice(got: _Gathered, line: Mapping[str, Any], voice: inputs.Input | N
 
 def _picture(
     got: _Gathered, shot: Mapping[str, Any], needs: _Needs, tools: kit.Kit
-) -> tuple[pathlib.Path | None, Any]:
-    """Answer the clip, else the panel for a camera move, else nothing: a neighbour's holds."""
+) -> tuple[pathlib.Path | None, pathlib.Path | None]:
+    """Answer the clip and the panel that stands in for it, as far as they were made."""
     animated = needs.get(("animate", shot["subject"]))
     drawn = needs.get(("illustrate", shot["subject"]))
     _note_likeness(got, drawn)
     clip = animated.find("clip") if animated is not None else None
-    if clip is not None:
-        return tools.file_of(clip), None
-    panel = pictures.read_panel(drawn, tools, layers=False) if drawn is not None else None
-    failed = animated if panel is not None else drawn
-    got.replaced.append(
-        {
-            "what": f"shot {shot['subject']}",
-            "by": "a camera move on its panel" if panel is not None else "a neighbour's panel",
-            "why": failed.error if failed is not None else "it was never made",
-        }
+    panel = drawn.find("panel") if drawn is not None else None
+    if clip is None:
+        failed = animated if panel is not None else drawn
+        got.replaced.append(
+            {
+                "what": f"shot {shot['subject']}",
+                "by": "a camera move on its panel" if panel is not None else "a neighbour's panel",
+                "why": failed.error if failed is not None else "it was never made",
+            }
+        )
+    return (
+        tools.file_of(clip) if clip is not None else None,
+        tools.file_of(panel) if panel is not None else None,
     )
-    return None, panel.image if panel is not None else None
 
 
 def _note_likeness(got: _Gathered, drawn: inputs.Input | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mangen import errors
@@ -59,14 +59,12 @@ def panel_files(
     return files
 
 
-def read_panel(made: inputs.Input, tools: kit.Kit, *, layers: bool = True) -> protocol.Panel | None:
+def read_panel(made: inputs.Input, tools: kit.Kit) -> protocol.Panel | None:
     """Read back the panel that an illustrate job made; None where it made none."""
     found = made.find("panel")
     if found is None:
         return None
-    sheets: Sequence[jobs.Artifact] = (
-        [one for one in made.artifacts if one.kind == "layer"] if layers else ()
-    )
+    sheets = [one for one in made.artifacts if one.kind == "layer"]
     return protocol.Panel(
         image=read(tools.file_of(found)),
         layers=tuple(
