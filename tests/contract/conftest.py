@@ -15,10 +15,11 @@ import uuid
 import celery
 import kombu
 import pytest
+import redis
 from kombu import pools
 
 HERE = pathlib.Path(__file__).parent
-_databases = itertools.count(1)
+_databases = itertools.cycle(range(1, 16))  # as many as a server has
 
 
 def wait_until(ask, seconds=20.0, what="what the test waits for"):
@@ -154,10 +155,19 @@ class Toy:
         pools.reset()
 
 
+def _database(server):
+    """Answer the URL of an empty database."""
+    number = next(_databases)
+    path = server.removeprefix("redis+socket://")
+    with redis.Redis(unix_socket_path=path, db=number) as client:
+        client.flushdb()
+    return f"{server}?virtual_host={number}"
+
+
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory, valkey_server):
     """Yield a Toy on a database of its own; no worker runs yet."""
-    url = f"{valkey_server}?virtual_host={next(_databases)}"
+    url = _database(valkey_server)
     made = Toy(tmp_path_factory.mktemp("toy"), url, url)
     yield made
     made.close()
@@ -169,7 +179,7 @@ def any_toy(request, tmp_path_factory, valkey_server):
     if request.param == "rabbitmq":
         yield from _on_rabbitmq(tmp_path_factory, valkey_server)
         return
-    url = f"{valkey_server}?virtual_host={next(_databases)}"
+    url = _database(valkey_server)
     made = Toy(tmp_path_factory.mktemp("toy"), url, url)
     yield made
     made.close()
@@ -178,7 +188,7 @@ def any_toy(request, tmp_path_factory, valkey_server):
 @pytest.fixture
 def fresh_toy(tmp_path_factory, valkey_server):
     """Yield a Toy of one test's own."""
-    url = f"{valkey_server}?virtual_host={next(_databases)}"
+    url = _database(valkey_server)
     made = Toy(tmp_path_factory.mktemp("toy"), url, url)
     yield made
     made.close()
@@ -195,7 +205,7 @@ def _on_rabbitmq(tmp_path_factory, valkey_server):
     url = os.environ.get("MANGEN_TEST_AMQP_URL")
     if not url:
         pytest.skip("MANGEN_TEST_AMQP_URL names no RabbitMQ")
-    results = f"{valkey_server}?virtual_host={next(_databases)}"
+    results = _database(valkey_server)
     prefix = f"t{uuid.uuid4().hex[:8]}."
     made = Toy(tmp_path_factory.mktemp("amqp"), url, results, prefix)
     yield made

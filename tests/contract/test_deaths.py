@@ -17,6 +17,7 @@ def _worker(toy):
 
 def lost_before_celery(toy, key):
     """Check the order in the parent: the listener, then Celery."""
+    toy.wait("celery_failed", key=key)
     what = [
         line["what"]
         for line in toy.lines()
