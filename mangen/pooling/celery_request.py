@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import datetime as dt
 import pickle
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -85,7 +86,10 @@ class CeleryRequest:
                 and request.stamps.get(stamp) in state.revoked_stamps[stamp]
                 for stamp in request.stamped_headers
             )
-        return bool(request.expires and request.maybe_expire())
+        # not `maybe_expire`, which writes to what the worker's main thread owns
+        expires = request.expires
+        zone = dt.UTC if expires and expires.tzinfo else None
+        return bool(expires and dt.datetime.now(zone) > expires)
 
     def taken(self, pid: int, at: float) -> None:
         self._callbacks.post(self._options["accept_callback"], pid, at)

@@ -127,15 +127,14 @@ class Child:
             )
 
     def _run_session(self, offer: wire.Offer) -> None:
-        self._peak.start()
-        base = device.used_bytes()
         admitted = self._admit(offer)
         if admitted is None:
             return
+        self._peak.start()
         session = self._product.open(offer.bucket, self._rt)
         running = self._running = runtime.Running(
             offer=offer, session=session, admitted=admitted, peaks=offer.peaks,
-            began=time.monotonic(),
+            began=time.monotonic(), weights=self._rt.residents.nbytes,
         )  # fmt: skip
         try:
             chosen, rest = offer.loads[: admitted.members], offer.loads[admitted.members :]
@@ -149,7 +148,7 @@ class Child:
         finally:
             self._running = None
             session.close()
-        peak = max(0, self._peak.sample() - base)
+        peak = self._observed(running)
         self._rt.gate.settle(running.admitted, peak)
         self._note(
             events.Batched(
@@ -268,7 +267,7 @@ class Child:
         self._add(running, offer, chosen)
 
     def _settle_all(self, running: runtime.Running, ended: Mapping[work.Key, work.Outcome]) -> None:
-        peak = max(0, self._peak.sample() - running.admitted.used)
+        peak = self._observed(running)
         members = len(running.loads)
         for key, outcome in ended.items():
             load = running.loads.pop(key)
@@ -286,6 +285,11 @@ class Child:
             running.admitted = self._rt.gate.shrink(
                 running.admitted, running.peaks, len(running.loads)
             )
+
+    def _observed(self, running: runtime.Running) -> int:
+        """Answer the highest bytes so far over what was there before and the weights loaded."""
+        loaded = max(0, self._rt.residents.nbytes - running.weights)
+        return max(0, self._peak.sample() - running.admitted.used - loaded)
 
     def _give_back(self, message: wire.GiveBack) -> None:
         load = message.load

@@ -176,17 +176,14 @@ class Desk:
             child.batch.offered.update(keys)
             if child.batch.ask_at is not None and limit is not None:
                 child.batch.ask_at = max(child.batch.ask_at, now + limit)
-        corrected = [self._estimates.peaks(item) for item in items]
-        size = max(len(peaks) for peaks in corrected)
-        peaks = tuple(max(one[min(i, len(one) - 1)] for one in corrected) for i in range(size))
         loads = tuple(
             wire.Load(item=self._held[key].request.item, payload=self._held[key].request.payload)
             for key in keys
         )
         child.tell(
             wire.Offer(
-                batch=child.batch.number, bucket=items[0].bucket, loads=loads, peaks=peaks,
-                join=join,
+                batch=child.batch.number, bucket=items[0].bucket, loads=loads,
+                peaks=self._estimates.together(items), join=join,
             )
         )  # fmt: skip
 

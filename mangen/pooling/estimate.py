@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import TypeVar
 
 from mangen.pooling import work
@@ -49,6 +50,12 @@ class Estimates:
         return tuple(
             math.ceil(peak * self._factor(kind, members)) for members, peak in enumerate(theory, 1)
         )
+
+    def together(self, items: Sequence[work.Item]) -> tuple[int, ...]:
+        """Peaks of a batch of these: the largest of theirs for each number of members."""
+        each = [self.peaks(item) for item in items]
+        size = max(len(peaks) for peaks in each)
+        return tuple(max(peaks[min(n, len(peaks) - 1)] for peaks in each) for n in range(size))
 
     def seconds(self, item: work.Item) -> float:
         """Expected duration: the theory, or the learned quantile where that is longer."""

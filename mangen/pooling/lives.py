@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
+import logging
 import os
 import queue
 import signal
@@ -19,6 +20,8 @@ from multiprocessing import connection
 from typing import TypeAlias
 
 from mangen.pooling import device, wire, work
+
+_log = logging.getLogger(__name__)
 
 
 class State(enum.StrEnum):
@@ -167,6 +170,10 @@ class Child:
                 self._conn.send(message)
             except OSError:  # it is dying: the reader sees to it
                 return
+            except Exception:  # noqa: BLE001 - whatever a message raises when pickled
+                _log.exception("%s can't be sent its work and is killed", self.owner)
+                self.kill()
+                return
 
     def _read(self) -> None:
         try:
@@ -178,6 +185,9 @@ class Child:
                     break
         except (EOFError, OSError):
             pass
+        except Exception:  # noqa: BLE001 - whatever a message raises when it is read
+            _log.exception("%s can't be understood and is killed", self.owner)
+            self.kill()
         try:
             os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOWAIT)
         finally:

@@ -95,6 +95,7 @@ class Running:
     admitted: gate.Admitted
     peaks: tuple[int, ...]
     began: float
+    weights: int = 0
     loads: dict[work.Key, wire.Load] = dataclasses.field(default_factory=dict)
     taken: dict[work.Key, float] = dataclasses.field(default_factory=dict)
     members: int = 0

@@ -69,8 +69,7 @@ def test_the_window_is_unacked_and_what_runs_is_acked(toy, store):
     toy.until(lambda: store.hlen("unacked") == 0, what="the early ack")
     rest = [toy.send() for _ in range(WINDOW + 2)]
     toy.until(lambda: store.hlen("unacked") == WINDOW, what="a full window")
-    pool = toy.stats()
-    assert len(pool["window"]) == WINDOW
+    pool = toy.until(lambda: len((s := toy.stats())["window"]) == WINDOW and s)
     assert pool["room"] == 0
     assert pool["capacity"] == WINDOW
     assert [one["do"] for one in pool["running"]] == [["progress:1.5"]]

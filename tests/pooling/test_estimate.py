@@ -49,6 +49,12 @@ def test_learned_durations_only_lengthen():
     assert learned.seconds(one) == 10.0
 
 
+def test_a_batch_needs_what_the_largest_of_its_members_needs():
+    learned = estimate.Estimates()
+    small, large = item(peaks=(10, 90, 100), cap=3), item(peaks=(50, 60), cap=2)
+    assert learned.together([small, large]) == (50, 90, 100)
+
+
 def test_kinds_do_not_mix_and_peaks_reach_up_to_the_cap():
     learned = estimate.Estimates(samples=1)
     learned.observe(item(peaks=(1000,)), seconds=1.0, peak=4000, members=1)
