@@ -142,6 +142,16 @@ def test_the_words_of_a_sheet_decide(words, feature, value):
     assert wardrobe.features(sheet)[feature] == value
 
 
+def test_english_words_are_read_whole():
+    plain = protocol.CharacterSheet(name="Scrooge", sex="male")
+    harmless = protocol.CharacterSheet(
+        name="Scrooge", sex="male", words=("looking suitable", "a harvester", "scarce", "escapes")
+    )
+    assert wardrobe.features(harmless) == wardrobe.features(plain)
+    crowned = protocol.CharacterSheet(name="Scrooge", sex="male", words=("an old king, bearded",))
+    assert wardrobe.features(crowned)["hat"] == "crown"
+
+
 @pytest.mark.parametrize("words", [("紫色的圆脸",), ("乌黑的头发",), ("red hair",), ("bored",)])
 def test_colours_of_the_body_are_no_clothes(words):
     plain = protocol.CharacterSheet(name="某人", sex="male")

@@ -71,7 +71,7 @@ def moon(s: stage.Stage, canvas: noise.Floats, x: float, y: float, r: float) -> 
     shine(s, canvas, x, y, r=r * 4.6, tone=(255, 226, 150), strength=0.6)
     far = _far(s, x, y) / r
     disc = np.clip((1 - far) * r * s.unit * 0.7, 0, 1)[..., None]
-    seas = np.clip((s.noise(5, 60, 3) - 0.52) * 5, 0, 1)[..., None] * 0.3
+    seas = np.clip((s.noise(5, 44, 2) - 0.5) * 7, 0, 1)[..., None] * 0.42
     face = np.array([255, 228, 140], np.float32) * (1 - seas) + np.array([226, 168, 78]) * seas
     face = face * (1 - 0.16 * np.clip(far, 0, 1)[..., None] ** 3)
     canvas[:] = canvas * (1 - disc) + face * disc

@@ -74,8 +74,8 @@ def cloth(look: Mapping[str, Any], b: Build) -> garment.Cloth:
     )
 
 
-def reach(a: Spot, b: Spot, length: float, side: int) -> Joints:
-    """An arm from shoulder `a` towards `b`; of two elbows the one further out and down."""
+def reach(a: Spot, b: Spot, length: float, side: int, *, wide: bool = False) -> Joints:
+    """An arm from shoulder `a` towards `b`; of two elbows the lower, or if `wide` the outer."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     far = math.hypot(dx, dy) or 1.0
     use = max(40.0, min(far, 2 * length * 0.995))
@@ -84,7 +84,7 @@ def reach(a: Spot, b: Spot, length: float, side: int) -> Joints:
         (a[0] + math.cos(angle + k * fold) * length, a[1] + math.sin(angle + k * fold) * length)
         for k in (-1, 1)
     ]
-    elbow = max(elbows, key=lambda e: 0.6 * side * e[0] + e[1])
+    elbow = max(elbows, key=lambda e: side * e[0] if wide else 0.6 * side * e[0] + e[1])
     return a, elbow, (a[0] + dx * use / far, a[1] + dy * use / far)
 
 

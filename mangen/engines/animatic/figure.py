@@ -92,8 +92,12 @@ def arms(b: body.Build, pose: str) -> tuple[body.Joints, body.Joints]:
         "chest": ((-s - 8, rest), (10, b.top + 104)),
         "mouth": ((-s - 8, rest), (12, b.top + 14)),
         "point": ((-s - 8, rest), (s + 190, b.top + 30)),
-        "open": ((-s - 104, hip - 96), (s + 104, hip - 96)),
+        "open": ((-s - 158, hip - 16), (s + 158, hip - 16)),
         "dash": ((-s - 110, hip - 70), (s + 120, b.top + 20)),
     }
     left, right = goals.get(pose, goals["stand"])
-    return body.reach(start_l, left, b.arm, -1), body.reach(start_r, right, b.arm, 1)
+    wide = pose == "open"
+    return (
+        body.reach(start_l, left, b.arm, -1, wide=wide),
+        body.reach(start_r, right, b.arm, 1, wide=wide),
+    )

@@ -32,9 +32,19 @@ _FLOWING = frozenset({"long", "waves", "long_topknot"})
 _SIDES = {"bob": 74, "long": 40, "waves": 46, "ponytail": 6, "braids": 2, "tufts": -4}
 
 
+#: what a style becomes under a hat
+_FLATTENED = {"tufts": "cropped", "topknot": "cropped", "long_topknot": "long", "bun": "bob",
+              "brush": "cropped"}  # fmt: skip
+
+
+def _style(look: Mapping[str, Any]) -> str:
+    style: str = look["hair_style"]
+    return style if look["hat"] == "none" else _FLATTENED.get(style, style)
+
+
 def behind(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
     """Draw what the head and shoulders cover."""
-    w, style, g = face.half_width(look), look["hair_style"], -turn * 10
+    w, style, g = face.half_width(look), _style(look), -turn * 10
     hair = colour.of(look["hair"])
     back = colour.dark(hair, 0.28)
     if style in _FLOWING:
@@ -96,7 +106,7 @@ def _ponytail(p: pen.Pen, turn: float, tone: colour.Colour, ribbon: colour.Colou
 
 def front(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
     """Draw what lies on the head, the hat included."""
-    w, style, g = face.half_width(look), look["hair_style"], turn * 10
+    w, style, g = face.half_width(look), _style(look), turn * 10
     hair = colour.of(look["hair"])
     if style == "balding":
         for side in (-1, 1):

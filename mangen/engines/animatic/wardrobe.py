@@ -18,6 +18,8 @@ from mangen.engines.animatic import colour, lookbook
 VERSION = 1
 _CODE = re.compile("#[0-9a-fA-F]{6}")
 
+#: garments that nobody wore then
+_MODERN = frozenset({"dress", "coat", "shirt", "suit", "hoodie", "uniform"})
 _AGED_FACE = {
     "child": (1.1, 0.65),
     "youth": (1.0, 0.35),
@@ -32,8 +34,10 @@ def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
     text = " ".join(sheet.words).lower()
     worded: dict[str, Any] = {}
     for words, change in lookbook.WORDS:
-        if any(word in text for word in words):
+        if any(_says(text, word) for word in words):
             worded.update(change)
+    if sheet.era in ("ancient", "xianxia") and worded.get("garment") in _MODERN:
+        worded["garment"] = "robe"
     look = _drawn(sheet, chance, worded.get("garment", "")) | worded
     worn = _worn_colours(text)
     if worn:
@@ -58,6 +62,13 @@ def complete(given: Mapping[str, Any], sheet: protocol.CharacterSheet) -> dict[s
         if name in look and _fits(name, value, look[name]):
             look[name] = value
     return look
+
+
+def _says(text: str, word: str) -> bool:
+    """Whether a text holds a word; an English one whole, so that looking is no king."""
+    if not word.isascii():
+        return word in text
+    return re.search(rf"\b{re.escape(word)}(?:s|es|d|ed)?\b", text) is not None
 
 
 def _fits(name: str, value: Any, own: Any) -> bool:
