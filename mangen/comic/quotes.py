@@ -19,6 +19,8 @@ _ENDS = "。！？!?…—～~，,.；;"
 _SAID = re.compile(rf"[他她它我][^。！？，“”\"]{{0,5}}(?:{SAY})[。，,!！：:]?")
 _BEFORE_SPEECH = re.compile(rf"(?:[：:，,。！？!?；;…—”」』\"’\s]|{SAY})$")
 
+DEPTH = 4  #: deeper nesting is a typing error
+
 #: narration, speech, or words in quotation marks
 NARRATION, SPEECH = False, True
 
@@ -70,7 +72,7 @@ def _quotations(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
             found.append((first, at, False))
             stack = [ch]
             first = at
-        elif ch in _PAIRS:
+        elif ch in _PAIRS and len(stack) < DEPTH:
             stack.append(ch)
     if stack:
         found.append((first, end, False))

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,6 +90,10 @@ def test_a_long_clause_without_marks_is_cut_between_words():
     assert "".join(piece.text for piece in found) == words
 
 
+def test_an_endless_word_is_cut_all_the_same():
+    assert max(len(piece.text) for piece in pieces("a" * 5_000 + "。")) <= 320
+
+
 def test_spaces_are_no_part_of_what_is_said():
     found = pieces("　　很久以前，海 是红色的。　\n\t“那是血吗？”孩子问。")
     assert [piece.text for piece in found] == ["很久以前，海是红色的。", "那是血吗？", "孩子问。"]
@@ -104,6 +110,20 @@ def test_lines_wrapped_by_hand_are_read_as_paragraphs():
     assert paragraphs.is_wrapped(words)
     assert len(list(paragraphs.paragraphs(words, 0, len(words), wrapped=True))) == 5
     assert not paragraphs.is_wrapped("他来了。\n\n她走了。\n" * 20)
+
+
+@pytest.mark.parametrize(
+    "words", ["“『「你好", "“你好。”", "“", "”", "他说，", "走", "a", "1,", "！"]
+)
+def test_no_run_of_anything_takes_more_than_linear_time(words):
+    def seconds(count):
+        start = time.process_time()
+        pieces(words * count)
+        return time.process_time() - start
+
+    seconds(300)
+    # ten times the text: quadratic would be a hundred times the work
+    assert seconds(10_000) < 40 * max(seconds(1_000), 0.005)
 
 
 characters = st.sampled_from(
