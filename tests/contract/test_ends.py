@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import os
 import signal
-import time
 
 from celery import states
 
@@ -71,10 +70,8 @@ def test_a_cold_shutdown_aborts_what_runs_and_returns_the_window(fresh_toy):
     toy.running(busy)
     waiting = toy.send()
     toy.until(lambda: len(toy.stats()["window"]) == 1)
-    began = time.monotonic()
     worker.send_signal(signal.SIGQUIT)
     worker.wait(20)
-    assert time.monotonic() - began < 15
     assert toy.wait("drop", key=busy.id)["why"] == "shutdown"
     assert busy.state == states.REVOKED
     assert toy.events("PoolStopped")[-1]["cold"] is True
