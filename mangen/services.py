@@ -34,14 +34,18 @@ def read(chosen: settings.Settings) -> Services:
     if not (chosen.database_url and chosen.broker_url):
         try:
             kept = json.loads(path(chosen).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise errors.ServiceError(
-                f"no Postgres or broker is set and none was started here ({path(chosen)}): run "
-                "`python3 manage.py up`, or set MANGEN_DATABASE_URL and MANGEN_BROKER_URL"
-            ) from error
-    broker = chosen.broker_url or kept["broker_url"]
+        except (OSError, ValueError):
+            kept = {}
+    database = chosen.database_url or kept.get("database_url")
+    broker = chosen.broker_url or kept.get("broker_url")
+    if not database or not broker:
+        raise errors.ServiceError(
+            f"no {'broker' if database else 'Postgres'} is set and none was started here "
+            f"({path(chosen)}): run `python3 manage.py up`, or set MANGEN_DATABASE_URL and "
+            "MANGEN_BROKER_URL"
+        )
     return Services(
-        database_url=chosen.database_url or kept["database_url"],
+        database_url=database,
         broker_url=broker,
         result_url=chosen.result_url or kept.get("result_url") or _results_of(broker),
     )

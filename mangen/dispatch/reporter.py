@@ -59,6 +59,7 @@ class Reporter:
         self._beat_s, self._lease_s, self._pass_s = lease_s / 3, lease_s, pass_s
         self._housekeep = housekeep
         self._registered: set[str] = set()
+        self._gone: set[str] = set()  # ended or lost here: they beat no more
         self._stop = threading.Event()
         self._poke = threading.Event()
         self._lost: collections.deque[tuple[str, set[int] | None, owning.Reason]] = (
@@ -77,6 +78,7 @@ class Reporter:
 
     def child_lost(self, owner: str, alone: set[int] | None, reason: owning.Reason) -> None:
         """Queue the release of a child's jobs; never blocks."""
+        self._gone.add(owner)
         self._lost.append((owner, alone, reason))
         self._poke.set()
 
@@ -101,6 +103,7 @@ class Reporter:
     def _beats(self) -> None:
         failing_since: float | None = None
         while True:
+            self._poke.clear()  # before looking: a poke that comes now is for the next round
             stopping = self._stop.is_set()
             try:
                 self._release_lost()
@@ -117,12 +120,11 @@ class Reporter:
                 log.exception("a heartbeat failed")
             if stopping:
                 return
-            self._poke.clear()
             wait = min(1.0, self._beat_s) if failing_since is not None else self._beat_s
             self._poke.wait(wait)
 
     def _beat(self) -> None:
-        owners = self._pool.owners()
+        owners = [one for one in self._pool.owners() if str(one) not in self._gone]
         if not owners:
             return
         for owner in owners:
@@ -138,7 +140,7 @@ class Reporter:
         answer = self._book.beat(owners, report)
         for fence in answer.stop:
             self._pool.stop_job(fence.job)
-        for name in answer.released:
+        for name in set(answer.released) - self._gone:
             log.warning("owner %s was released by another: its child is replaced", name)
             self._pool.replace(name)
 

@@ -41,10 +41,22 @@ def join(chosen: settings.Settings, *, schema: bool = True) -> Iterator[services
             stack.enter_context(_watching(home, wanted))
         found = services.read(chosen)
         if schema:
-            from mangen.ledger import migrate  # noqa: PLC0415 - loads alembic and sqlalchemy
-
-            migrate.upgrade(found.database_url)
+            _upgrade(found.database_url, patience_s=_START_S if wanted else 0.0)
         yield found
+
+
+def _upgrade(url: str, *, patience_s: float) -> None:
+    """Bring the schema up to date; waits while the keeper restarts a server that just died."""
+    from mangen.ledger import migrate  # noqa: PLC0415 - loads alembic and sqlalchemy
+
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return migrate.upgrade(url)
+        except errors.ServiceError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(10 * _POLL_S)
 
 
 def keeper_lives(home: place.Place) -> bool:
