@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,18 +110,14 @@ def test_lines_wrapped_by_hand_are_read_as_paragraphs():
     assert not paragraphs.is_wrapped("他来了。\n\n她走了。\n" * 20)
 
 
+@pytest.mark.timeout(60)  # a quadratic way takes many minutes here
 @pytest.mark.parametrize(
     "words", ["“『「你好", "“你好。”", "“", "”", "他说，", "走", "a", "1,", "！"]
 )
-def test_no_run_of_anything_takes_more_than_linear_time(words):
-    def seconds(count):
-        start = time.process_time()
-        pieces(words * count)
-        return time.process_time() - start
-
-    seconds(300)
-    # ten times the text: quadratic would be a hundred times the work
-    assert seconds(10_000) < 40 * max(seconds(1_000), 0.005)
+def test_no_run_of_anything_takes_for_ever(words):
+    text_of = words * 30_000
+    found = pieces(text_of)
+    assert sum(piece.end - piece.start for piece in found) == len(text_of)
 
 
 characters = st.sampled_from(

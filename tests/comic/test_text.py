@@ -1,6 +1,5 @@
 import itertools
 import os
-import time
 
 import pytest
 
@@ -155,14 +154,9 @@ def test_missing_folder_and_large_are_refused(tmp_path):
         text.read(large, max_bytes=100)
 
 
-def test_a_megabyte_is_read_in_linear_time():
-    small, large = ("他站在门口，没有说话。\n" * 3_000), ("他站在门口，没有说话。\n" * 30_000)
-
-    def seconds(words):
-        start = time.process_time()
-        text.chapters(text.decode(words.encode("gb18030"), "x").text)
-        return time.process_time() - start
-
-    seconds(small)
-    # ten times the text: quadratic would be a hundred times the work
-    assert seconds(large) < 40 * max(seconds(small), 0.001)
+@pytest.mark.timeout(60)  # a quadratic way takes many minutes here
+def test_many_megabytes_are_read():
+    words = "他站在门口，没有说话。\n" * 500_000
+    source = text.decode(words.encode("gb18030"), "x")
+    assert source.text == words
+    assert len(text.chapters(words)) == 1
