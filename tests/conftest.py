@@ -23,7 +23,7 @@ def _package(name):
 
 @pytest.fixture(scope="session")
 def server_folder():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="mt-", dir="/tmp"))  # noqa: S108 - sockets need short paths
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="mt-", dir="/tmp"))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

@@ -24,6 +24,8 @@ ANCHOR_SIZE = (512, 768)
 VOICE_PEAK = 400 * 2**20  #: bytes a voice engine works in beside its weights, measured generously
 ASSEMBLE_FRAMES_HELD = 24  #: frames in flight between decoder, subtitles and encoder
 HIGH, MID = 0, 1
+#: places where no weather falls between the camera and the people
+INDOORS = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -252,7 +254,7 @@ class _Graph:
             "motion": shot.motion,
             "fps": self.look.fps,
             "seed": render_seed(shot),
-            "weather": shot.scene.weather,
+            "weather": "clear" if shot.scene.place in INDOORS else shot.scene.weather,
             "lines": [{k: line[k] for k in ("subject", "text", "spoken")} for line in lines],
             "card_seconds": card_seconds(shot),
             **self.size,

@@ -38,6 +38,7 @@ def of(
         width=kept["width"],
         height=kept["height"],
         image_engine=image.name,
+        image_version=image.version,
         voice_engine=voice.name,
         voice_version=voice.version,
         urgent=urgent,

@@ -133,9 +133,10 @@ class Run(Protocol):
 
 
 class Engine(Protocol):
-    """A family of image or video models."""
+    """A family of image or video models. `version` changes with what it makes of a request."""
 
     name: str
+    version: str
 
     def models(self) -> Mapping[str, models.ModelSpec]:
         """Role (anchor, illustrate, animate) -> spec."""

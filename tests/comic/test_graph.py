@@ -18,6 +18,7 @@ class Sizes:
     """An engine that knows sizes and draws nothing: all that the graph asks of one."""
 
     name = "sizes"
+    version = "1"
 
     def models(self):
         spec = models.ModelSpec(key="sizes", weight_bytes=1, load=object)

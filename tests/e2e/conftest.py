@@ -26,8 +26,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXT = """夜里下着雨，陈默站在街口等人。
 “你来晚了。”陈默说。
 林晓收起伞，笑了笑：“路上堵车。”
-两个人沿着河边走，谁也没有再说话。
-远处的钟敲了十二下。
 """
 
 
@@ -55,13 +53,18 @@ class Deployment:
     def settings(self):
         return settings.load()
 
-    def start_worker(self, name="one"):
-        """Start a worker as `up` does, in a session of its own."""
+    def start_worker(self, name="one", **more):
+        """Start a worker as `up` does, in a session of its own; `more` are settings of its own."""
         log = (self.home / f"worker-{name}.log").open("ab")
         worker = subprocess.Popen(
             crew.worker_command(self.settings, name),
             cwd=ROOT,
-            env={**os.environ, **self.environment, "PYTHONPATH": str(ROOT)},
+            env={
+                **os.environ,
+                **self.environment,
+                **{f"MANGEN_{name.upper()}": value for name, value in more.items()},
+                "PYTHONPATH": os.pathsep.join([str(ROOT), str(pathlib.Path(__file__).parent)]),
+            },
             stdout=log,
             stderr=log,
             start_new_session=True,
