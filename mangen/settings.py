@@ -35,7 +35,11 @@ class Settings:
     broker_url: str = _setting(
         "", "RabbitMQ, Redis or Valkey; empty: an embedded Valkey under home"
     )
-    result_url: str = _setting("", "Celery's result backend; empty: the broker where it can serve")
+    result_url: str = _setting(
+        "",
+        "Celery's result backend, which counts the anchors' chord; empty: the broker where it is "
+        "Redis or Valkey, else none and no chord",
+    )
     artifacts: str = _setting("", "folder of the artifact store; empty: artifacts under home")
     devices: str = _setting(
         "auto", "devices of a worker, as cpu*2 or cuda:0,cpu; auto: one cpu device a core"

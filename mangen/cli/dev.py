@@ -14,6 +14,8 @@ import click
 from mangen import errors, settings
 
 ROOT = pathlib.Path(__file__).parents[2]
+#: services that the tests' extra matrix may use
+_OFFERED = f"{settings.PREFIX}TEST_"
 _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -64,7 +66,7 @@ def _environment(home: str) -> dict[str, str]:
     kept = {
         name: text
         for name, text in dict(os.environ).items()
-        if not name.startswith(settings.PREFIX)
+        if not name.startswith(settings.PREFIX) or name.startswith(_OFFERED)
     }
     return {
         **kept,

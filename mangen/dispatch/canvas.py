@@ -52,9 +52,18 @@ def message(app: celery.Celery, job: jobs.Job, title: str) -> celery.Signature:
     )
 
 
-def _chorded(job: jobs.Job) -> bool:
-    # whatever is republished goes singly: a chord counts each member once
-    return job.queue == GATING_QUEUE and job.bell == 1 and job.attempt == 0
+def _chorded(app: celery.Celery, job: jobs.Job) -> bool:
+    """Whether a job goes into its project's chord.
+
+    Whatever is republished goes singly: a chord counts each member once. So does all where the
+    result backend can't count (RabbitMQ alone): the pass then opens the shots by itself.
+    """
+    return (
+        job.queue == GATING_QUEUE
+        and job.bell == 1
+        and job.attempt == 0
+        and app.backend.supports_native_join
+    )
 
 
 def send(app: celery.Celery, ready: Sequence[jobs.Job], titles: Mapping[int, str]) -> int:
@@ -67,14 +76,14 @@ def send(app: celery.Celery, ready: Sequence[jobs.Job], titles: Mapping[int, str
     try:
         with app.connection_for_write(connect_timeout=_CONNECT_S) as connection:
             connection.ensure_connection(max_retries=1, timeout=_CONNECT_S)
-            for project, gating in _by_project(job for job in ready if _chorded(job)).items():
+            for project, gating in _by_project(job for job in ready if _chorded(app, job)).items():
                 wake = app.signature(WAKE, args=(project,), immutable=True, queue="cpu")
                 body = wake.on_error(wake.clone())
                 header_group = [message(app, job, titles[project]) for job in gating]
                 celery.chord(header_group, app=app)(body, connection=connection)
                 sent += len(gating)
             for job in ready:
-                if not _chorded(job):
+                if not _chorded(app, job):
                     message(app, job, titles[job.project]).apply_async(
                         connection=connection, ignore_result=True, retry=False
                     )

@@ -17,6 +17,7 @@ from mangen import errors, services, settings
 from mangen.stack import locks, place, record, supervise
 
 _START_S = 90.0
+_RESTART_S = 30.0  #: how long a server that just died may take to come back
 _SPAWNS = 3
 _WATCH_S = 0.5
 _POLL_S = 0.02
@@ -41,7 +42,7 @@ def join(chosen: settings.Settings, *, schema: bool = True) -> Iterator[services
             stack.enter_context(_watching(home, wanted))
         found = services.read(chosen)
         if schema:
-            _upgrade(found.database_url, patience_s=_START_S if wanted else 0.0)
+            _upgrade(found.database_url, patience_s=_RESTART_S if "postgres" in wanted else 0.0)
         yield found
 
 

@@ -34,7 +34,7 @@ class Deployment:
 
     lease_s = 3.0
 
-    def __init__(self, home):
+    def __init__(self, home, **more):
         self.home = home
         self.workers = []
         self.environment = {
@@ -47,6 +47,7 @@ class Deployment:
             "MANGEN_HEIGHT": "640",
             "MANGEN_VOICE_ENGINE": "mangen.engines.voice.tone:Tone",
             "MANGEN_FLOWER_PORT": "0",
+            **{f"MANGEN_{name.upper()}": value for name, value in more.items()},
         }
 
     @property
@@ -169,11 +170,11 @@ class Deployment:
 
 
 @contextlib.contextmanager
-def deployed():
-    """Yield a fresh deployment, and leave nothing behind."""
+def deployed(**more):
+    """Yield a fresh deployment with these settings, and leave nothing behind."""
     home = pathlib.Path(tempfile.mkdtemp(prefix="mangen-e2e-", dir="/tmp"))
     home.chmod(0o755)
-    one = Deployment(home)
+    one = Deployment(home, **more)
     before = {name: os.environ.get(name) for name in one.environment}
     os.environ.update(one.environment)
     try:
@@ -207,3 +208,9 @@ def undisturbed():
 def deployment():
     with deployed() as one:
         yield one
+
+
+@pytest.fixture
+def deploy():
+    """Answer `deployed`: a deployment with settings of its own, as a context."""
+    return deployed
