@@ -181,3 +181,15 @@ def test_a_full_store_waits_with_its_reason_and_goes_on(deployment):
     for pid in deployment.children(worker):
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
     assert deployment.wait(number)["state"] == "done"
+
+
+def test_children_replaced_after_a_few_tasks_lose_and_repeat_nothing(undisturbed, deployment):
+    deployment.start_worker(restart_after="3")
+    number = deployment.project()
+    assert_same(deployment, number, undisturbed)
+    assert deployment.log().count("Restarted(") >= 2
+    again = deployment.query(
+        "select 1 from events where query in ('fail_job', 'release_owner') and \"to\" <> 'ready'"
+    )
+    repeated = deployment.query("select job from attempts group by job having count(*) > 1")
+    assert (again, repeated) == ([], [])
