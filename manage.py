@@ -66,8 +66,10 @@ def check_python() -> None:
             f"mangen needs Python {NEEDED[0]}.{NEEDED[1]} or newer; "
             f"this is {sys.version.split()[0]} ({sys.executable}). {mend}."
         )
-    if os.name != "posix":
-        raise SetupError("mangen runs on Linux and macOS; on Windows use it inside WSL")
+    if not sys.platform.startswith("linux"):
+        raise SetupError(
+            f"mangen runs on Linux, this is {sys.platform}; use it in a container, or inside WSL"
+        )
 
 
 def enter(extras: set[str], argv: list[str]) -> None:

@@ -49,6 +49,9 @@ def message(app: celery.Celery, job: jobs.Job, title: str) -> celery.Signature:
         task_id=f"{job.id}-{job.attempt}-{job.bell}",
         queue=job.queue,
         headers={"work": header(job)},
+        # a chord counts its members all the same; nobody waits here for what they return, and a
+        # publisher that subscribed to results would hang with a broker that died
+        ignore_result=True,
     )
 
 
@@ -77,7 +80,9 @@ def send(app: celery.Celery, ready: Sequence[jobs.Job], titles: Mapping[int, str
         with app.connection_for_write(connect_timeout=_CONNECT_S) as connection:
             connection.ensure_connection(max_retries=1, timeout=_CONNECT_S)
             for project, gating in _by_project(job for job in ready if _chorded(app, job)).items():
-                wake = app.signature(WAKE, args=(project,), immutable=True, queue="cpu")
+                wake = app.signature(
+                    WAKE, args=(project,), immutable=True, queue="cpu", ignore_result=True
+                )
                 body = wake.on_error(wake.clone())
                 header_group = [message(app, job, titles[project]) for job in gating]
                 celery.chord(header_group, app=app)(body, connection=connection)
@@ -85,7 +90,7 @@ def send(app: celery.Celery, ready: Sequence[jobs.Job], titles: Mapping[int, str
             for job in ready:
                 if not _chorded(app, job):
                     message(app, job, titles[job.project]).apply_async(
-                        connection=connection, ignore_result=True, retry=False
+                        connection=connection, retry=False
                     )
                     sent += 1
     except Exception as error:  # noqa: BLE001 - any transport's and result backend's own errors
