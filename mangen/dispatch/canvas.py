@@ -79,6 +79,7 @@ def send(app: celery.Celery, ready: Sequence[jobs.Job], titles: Mapping[int, str
     try:
         with app.connection_for_write(connect_timeout=_CONNECT_S) as connection:
             connection.ensure_connection(max_retries=1, timeout=_CONNECT_S)
+            _unwatch(app)
             for project, gating in _by_project(job for job in ready if _chorded(app, job)).items():
                 wake = app.signature(
                     WAKE, args=(project,), immutable=True, queue="cpu", ignore_result=True
@@ -96,6 +97,16 @@ def send(app: celery.Celery, ready: Sequence[jobs.Job], titles: Mapping[int, str
     except Exception as error:  # noqa: BLE001 - any transport's and result backend's own errors
         log.warning("the broker can't be reached, %d bells wait: %s", len(ready) - sent, error)
     return sent
+
+
+def _unwatch(app: celery.Celery) -> None:
+    """Keep this thread's result backend from listening for what a chord's members return.
+
+    Publishing a group subscribes to each member's result, though nobody here waits for one; with
+    a broker that died, dropping those subscriptions then hangs for 20 s of retries
+    (celery.canvas.group._apply_tasks, celery.result.AsyncResult.__del__).
+    """
+    app.backend.add_pending_result = lambda result, **_: result
 
 
 def _by_project(ready: Iterable[jobs.Job]) -> dict[int, list[jobs.Job]]:

@@ -47,6 +47,7 @@ def test_an_anchor_overtakes_a_hundred_queued_low_jobs(deployment):
         app.build(), sorted(published, key=lambda job: -job.klass), {number: "queue"}
     )
     assert sent == 101
+    assert app.build().backend.result_consumer._pubsub is None  # nobody subscribed
     deployment.start_worker(devices="cpu", window="2")
     deployment.until(
         lambda: (
