@@ -65,7 +65,7 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
                 name = f"{one['id']}: episode {episode['no']}"
                 lines.append(f"{name}: {markup.escape(str(episode['video']))}")
             if episode.get("replaced"):
-                kept = markup.escape(", ".join(map(str, episode["replaced"])))
+                kept = markup.escape("; ".join(map(replaced, episode["replaced"])))
                 lines.append(f"{one['id']}: episode {episode['no']}: replaced: {kept}")
         for failure in one["failures"]:
             what = f"{failure['stage']} {failure['subject']}"
@@ -80,6 +80,11 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{waiting['until']}: {markup.escape(str(waiting['error']))}"
             )
     return lines
+
+
+def replaced(piece: Mapping[str, Any]) -> str:
+    """What stands for a piece of an episode that could not be made, and why."""
+    return f"{piece['what']} by {piece['by']} ({piece['why'] or 'no reason was recorded'})"
 
 
 def line(one: Mapping[str, Any]) -> str:

@@ -66,8 +66,9 @@ def submit(*, projects: Sequence[int], episodes: str | None, json_: bool) -> Non
         done.append(answer)
         if not json_:
             click.echo(
-                f"project {number}: {answer['new_jobs']} new jobs, "
-                f"{answer['already']} were there already"
+                f"project {number}: it was asked for before, nothing new"
+                if answer["already"]
+                else f"project {number}: asked for; `up` does the work"
             )
 
     try:

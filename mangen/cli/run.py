@@ -236,4 +236,8 @@ def _why(status: Mapping[str, Any], chosen: settings.Settings) -> str:
 
 
 def _replaced(status: Mapping[str, Any]) -> list[str]:
-    return [str(what) for episode in status["episodes"] for what in episode.get("replaced") or ()]
+    return [
+        output.replaced(piece)
+        for episode in status["episodes"]
+        for piece in episode.get("replaced") or ()
+    ]

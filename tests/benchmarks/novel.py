@@ -73,7 +73,7 @@ def measure(folder: pathlib.Path) -> dict[str, float]:
             log.close()
     return {
         "submit_s": round(submitted, 2),
-        "storyboard_s": round(row.seconds, 1),
+        "storyboard_s": round(float(row.seconds), 1),
         "peak_mb": round(peak / 1e6),
         "episodes": row.episodes,
         "shots": row.shots,

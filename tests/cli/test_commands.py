@@ -28,7 +28,7 @@ def test_a_text_becomes_a_project_and_jobs_once(shell, novel):
     code, done = shell.json("submit", number)
     assert (code, done[0]["project"], done[0]["new_jobs"]) == (0, number, 1)
     code, out, _ = shell("submit", number)
-    assert out.startswith(f"project {number}: 0 new jobs")
+    assert out.startswith(f"project {number}: it was asked for before")
     code, found = shell.json("status", number)
     assert [one["id"] for one in found] == [number]
     assert found[0]["state"] == "planning"
