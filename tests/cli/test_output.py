@@ -5,11 +5,13 @@ from rich import console
 
 from mangen.cli import output
 
+REPLACED = {"what": "shot e1/s2", "by": "a camera move on its panel", "why": "no room"}
+
 STATUS = {
     "id": 3, "title": "故乡 [一]", "state": "degraded", "progress": 0.999,
     "stages": {"voice": {"done": 3, "running": 1}, "anchor": {"done": 2}, "encode": {"skipped": 1}},
     "episodes": [
-        {"no": 1, "title": "", "state": "done", "video": "1/9-1.mp4", "replaced": ["eps1/s2 clip"]},
+        {"no": 1, "title": "", "state": "done", "video": "1/9-1.mp4", "replaced": [REPLACED]},
         {"no": 2, "title": "", "state": "working", "video": None, "replaced": []},
     ],
     "failures": [
@@ -39,7 +41,7 @@ def test_a_status_shows_what_a_person_needs():
     assert "voice 3/4" in row
     assert "anchor" not in row
     assert "3: episode 1: 1/9-1.mp4" in text
-    assert "replaced: eps1/s2 clip" in text
+    assert "replaced: shot e1/s2 by a camera move on its panel (no room)" in text
     assert "failed: animate e1/s2 (attempt 3): no [room]" in text
     assert "waits: assemble e2 until 12:00: disk full" in text
 
