@@ -28,22 +28,19 @@ TASKS = [
 @celery_app.build().task(name=canvas.WAKE, ignore_result=True)  # type: ignore[untyped-decorator]
 def wake(project: int) -> None:
     """Ring the pass for a project: the body and the errback of the anchors' chord."""
-    _wakes().settled(project)
+    _child_ledger(services.read(settings.load()).database_url).settled(project)
 
 
 @functools.cache
-def _wakes() -> ledger.Ledger:
-    return ledger.Ledger(
-        services.read(settings.load()).database_url, application="mangen-wake", pool_size=1
-    )
+def _child_ledger(url: str) -> ledger.Ledger:
+    """The one connection of a child, shared by its jobs and its wakes."""
+    return ledger.Ledger(url, application="mangen-child", pool_size=1)
 
 
 def make_work(handed: Mapping[str, str]) -> work.Work:
     """Make what a child runs; called once in each child with the parent's settings."""
     chosen = settings.load(handed)
-    book = ledger.Ledger(
-        services.read(chosen).database_url, application="mangen-child", pool_size=1
-    )
+    book = _child_ledger(services.read(chosen).database_url)
     return door.ComicWork(kit.Kit(chosen, book), drain.QUEUES)
 
 
@@ -80,7 +77,7 @@ class WorkerListener:
 
     def __init__(self, control: events.Control, chosen: settings.Settings) -> None:
         url = services.read(chosen).database_url
-        book = ledger.Ledger(url, application="mangen-beat", pool_size=2)
+        book = ledger.Ledger(url, application="mangen-beat", pool_size=1)
         turn = drain.Pass(
             book,
             functools.partial(canvas.send, celery_app.build()),

@@ -124,7 +124,9 @@ class Reporter:
             self._poke.wait(wait)
 
     def _beat(self) -> None:
-        owners = [one for one in self._pool.owners() if str(one) not in self._gone]
+        held = self._pool.owners()
+        self._gone &= {str(one) for one in held}
+        owners = [one for one in held if str(one) not in self._gone]
         if not owners:
             return
         for owner in owners:

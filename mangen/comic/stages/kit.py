@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import importlib
 import pathlib
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from mangen import errors, settings, storage
+from mangen.comic.stages import scratch
 from mangen.engines import protocol
 from mangen.engines.voice import cache
 from mangen.ledger import jobs, ledger
@@ -22,9 +22,7 @@ class Kit:
     def __init__(self, chosen: settings.Settings, book: ledger.Ledger) -> None:
         self.settings, self.ledger = chosen, book
         self.store = storage.Store(chosen.artifact_root)
-        root = chosen.root / "scratch"
-        root.mkdir(parents=True, exist_ok=True)
-        self.scratch = pathlib.Path(tempfile.mkdtemp(dir=root))
+        self._lock, self.scratch = scratch.make(chosen.root / "scratch")
         self._engines: dict[str, Any] = {}
 
     def image_engine(self, path: str) -> protocol.Engine:

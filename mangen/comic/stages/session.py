@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from mangen import errors
-from mangen.comic.stages import faults, kit, stage
+from mangen.comic.stages import faults, kit, scratch, stage
 from mangen.ledger import jobs
 from mangen.ledger.states import State
 from mangen.pooling import work
@@ -155,7 +155,8 @@ class StageSession:
 
     def _forget(self, key: work.Key) -> None:
         self._settled_projects.add(self._jobs.pop(key).project)
-        del self._fences[key]
+        fence = self._fences.pop(key)
+        scratch.clear(self._kit.scratch, f"{fence.job}-{fence.attempt}")
 
     def _tell(self) -> None:
         """Wake the pass, once a settling step, after its commits."""
