@@ -113,7 +113,7 @@ def fingerprint() -> str:
 def missing(extras: set[str]) -> list[str]:
     """The requirements that this Python does not meet."""
     import tomllib  # noqa: PLC0415 - needs the Python that was checked
-    from importlib import metadata  # noqa: PLC0415
+    from importlib import metadata  # noqa: PLC0415 - with it
 
     try:
         from packaging import requirements  # noqa: PLC0415 - itself a dependency

@@ -25,7 +25,7 @@ TASKS = [
 ]
 
 
-@celery_app.build().task(name=canvas.WAKE, ignore_result=True)  # type: ignore[untyped-decorator]
+@celery_app.build().task(name=canvas.WAKE, ignore_result=True)  # type: ignore[untyped-decorator]  # Celery has no types
 def wake(project: int) -> None:
     """Ring the pass for a project: the body and the errback of the anchors' chord."""
     _child_ledger(services.read(settings.load()).database_url).settled(project)
