@@ -59,7 +59,11 @@ class StorageError(MangenError):
     """An artifact can't be read or written."""
 
 
-class StorageFull(StorageError):
+class StorageUnwritable(StorageError):
+    """The artifact store takes no files: work waits until it is mended."""
+
+
+class StorageFull(StorageUnwritable):
     """The artifact store has no room."""
 
 

@@ -6,6 +6,7 @@ whole file or none. Rows decide which files count: a file without a row is an or
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import hashlib
@@ -37,7 +38,7 @@ class Store:
     def put(self, source: pathlib.Path, *, project: int, name: str) -> Stored:
         """Publish a finished file as `{project}/{name}`; the source is moved or copied.
 
-        Raises StorageFull where the disk or a quota has no room, else StorageError.
+        Raises StorageFull where the disk or a quota has no room, else StorageUnwritable.
         """
         path = f"{project}/{name}"
         final = self.locate(path)
@@ -53,14 +54,16 @@ class Store:
                 os.fsync(write.fileno())
             temporary.replace(final)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
             if error.errno in _FULL:
                 raise errors.StorageFull(
                     f"no room for {path} in the artifact store {self.root}: {error.strerror}; "
                     "free some space or set MANGEN_ARTIFACTS to a larger disk"
                 ) from error
-            raise errors.StorageError(
-                f"can't write {path} in the artifact store {self.root}: {error.strerror}"
+            raise errors.StorageUnwritable(
+                f"can't write {path} in the artifact store {self.root}: {error.strerror}; "
+                "mend the folder, or set MANGEN_ARTIFACTS to another"
             ) from error
         return Stored(path, digest.hexdigest())
 

@@ -58,7 +58,7 @@ class ComicWork:
             session.reach(self._kit, lambda: self._kit.ledger.register(owner))
             self._registered.add(rt.owner)
         members = stage_of(bucket).open(bucket, rt, self._kit)
-        return session.StageSession(members, owner, rt, self._kit)
+        return session.StageSession(bucket, members, owner, self._kit)
 
     def give_back(self, item: work.Item, why: work.Why) -> work.Outcome:
         data = item.data or {}

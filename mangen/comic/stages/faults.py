@@ -16,7 +16,7 @@ def kind_of(error: BaseException) -> ErrorKind:
     """Answer whether it fails again, may pass, or waits for room; looks through causes."""
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, (errors.StorageFull, MemoryError)):
+        if isinstance(seen, (errors.StorageUnwritable, MemoryError)):
             return ErrorKind.RESOURCE
         if isinstance(seen, OSError) and seen.errno in _FULL:
             return ErrorKind.RESOURCE

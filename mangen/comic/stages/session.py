@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -32,22 +33,34 @@ class StageSession:
     joinable = False
 
     def __init__(
-        self, members: stage.Members, owner: jobs.Owner, rt: work.Runtime, tools: kit.Kit
+        self,
+        bucket: str,
+        members: stage.Members,
+        owner: jobs.Owner,
+        tools: kit.Kit,
     ) -> None:
-        self._members, self._owner, self._rt, self._kit = members, owner, rt, tools
+        self._bucket, self._members, self._owner, self._kit = bucket, members, owner, tools
         self._jobs: dict[work.Key, jobs.Job] = {}
         self._fences: dict[work.Key, jobs.Fence] = {}
         self._settled_projects: set[int] = set()
 
     def add(self, items: Sequence[work.Item]) -> Mapping[work.Key, work.Outcome]:
-        keys = {int((item.data or {})["job"]): item.key for item in items}
-        claims = self._reach(lambda: self._kit.ledger.claim(list(keys), self._owner))
-        outcomes: dict[work.Key, work.Outcome] = {
-            keys[job]: work.Outcome.stale(why) for job, why in claims.refused.items()
-        }
-        for job in self._reach(lambda: self._kit.ledger.jobs(list(claims.granted))):
-            key = keys[job.id]
-            self._jobs[key], self._fences[key] = job, claims.granted[job.id]
+        keys: dict[int, work.Key] = {}
+        outcomes: dict[work.Key, work.Outcome] = {}
+        for item in items:
+            if keys.setdefault(int((item.data or {})["job"]), item.key) != item.key:
+                outcomes[item.key] = work.Outcome.stale("another message rings for this job")
+        known = {job.id: job for job in self._reach(lambda: self._kit.ledger.jobs(list(keys)))}
+        # a broker may hold messages of another ledger, whose ids mean other jobs here
+        ours = [n for n in keys if n in known and known[n].bucket == self._bucket]
+        for number in keys.keys() - {*ours}:
+            outcomes[keys[number]] = work.Outcome.stale("the ledger knows no such job")
+        claims = self._reach(lambda: self._kit.ledger.claim(ours, self._owner))
+        outcomes |= {keys[n]: work.Outcome.stale(why) for n, why in claims.refused.items()}
+        for number, fence in claims.granted.items():
+            key = keys[number]
+            job = dataclasses.replace(known[number], attempt=fence.attempt)
+            self._jobs[key], self._fences[key] = job, fence
             try:
                 self._members.add(key, job)
             except Exception as error:  # noqa: BLE001 - a request that can't be made is its own end

@@ -1,0 +1,113 @@
+"""The session of a stage against a real ledger, in a child's place."""
+
+from __future__ import annotations
+
+import pytest
+
+from mangen import settings
+from mangen.comic.stages import door, kit
+from mangen.ledger import jobs, ledger, migrate
+from mangen.pooling import testing, work
+
+BUCKET = "tone/voice"
+
+
+@pytest.fixture
+def book(empty_database):
+    migrate.upgrade(empty_database)
+    one = ledger.Ledger(empty_database)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def comic(book, tmp_path):
+    chosen = settings.Settings(home=tmp_path, voice_engine="mangen.engines.voice.tone:Tone")
+    return door.ComicWork(kit.Kit(chosen, book), ("cpu",))
+
+
+@pytest.fixture
+def job(book):
+    """Answer the id of a ready voice job."""
+    want = jobs.Wanted(
+        stage="voice",
+        subject="e1/s1/l1",
+        key="k",
+        queue="cpu",
+        klass=1,
+        bucket=BUCKET,
+        model="tone",
+        params={"text": "好", "language": "zh", "voice": "zm_yunyang", "speed": 1.0},
+    )
+    with book.transaction() as conn:
+        project = book.insert_project(conn, title="t")
+        (made,) = book.insert_jobs(conn, project, [want], by="test")
+        book.ready_jobs(conn, {made: 0.0})
+    return made
+
+
+def item(job, key, bucket=BUCKET):
+    return work.Item(key=key, name="mangen.voice", bucket=bucket, data={"job": job, "attempt": 0})
+
+
+def state(book, job):
+    (found,) = book.jobs([job])
+    return found.state
+
+
+def test_a_job_is_claimed_made_and_finished(book, comic, job):
+    rt = testing.Here()
+    session = comic.open(BUCKET, rt)
+    assert session.add([item(job, "a")]) == {}
+    outcome = {}
+    while not outcome:
+        outcome = session.step()
+    session.close()
+    assert outcome["a"].status is work.Status.DONE
+    assert state(book, job) == "done"
+    assert [one.kind for one in book.artifacts([job])[job]] == ["voice"]
+
+
+def test_a_message_of_another_ledger_claims_nothing(book, comic, job):
+    session = comic.open("assemble/360x640", testing.Here())
+    outcome = session.add([item(job, "a", "assemble/360x640"), item(job + 99, "b")])
+    assert {one.status for one in outcome.values()} == {work.Status.STALE}
+    assert state(book, job) == "ready"
+
+
+def test_two_messages_for_one_job_run_it_once(book, comic, job):
+    session = comic.open(BUCKET, testing.Here())
+    outcome = session.add([item(job, "a"), item(job, "b")])
+    assert {key: one.status for key, one in outcome.items()} == {"b": work.Status.STALE}
+
+
+def test_a_revoked_member_is_cancelled_in_the_ledger(book, comic, job):
+    session = comic.open(BUCKET, testing.Here())
+    session.add([item(job, "a")])
+    assert session.drop("a", work.Why.REVOKED).status is work.Status.ABORTED
+    assert state(book, job) == "cancelled"
+
+
+def test_a_member_that_was_taken_away_is_stale_and_leaves_no_file(book, comic, job, tmp_path):
+    rt = testing.Here()
+    session = comic.open(BUCKET, rt)
+    session.add([item(job, "a")])
+    book.release(rt.owner, reason="lease")
+    outcome = {}
+    while not outcome:
+        outcome = session.step()
+    assert outcome["a"].status is work.Status.STALE
+    assert [file for file in (tmp_path / "artifacts").rglob("*") if file.is_file()] == []
+    assert state(book, job) == "ready"
+
+
+def test_a_full_store_waits_uncharged(book, comic, job, tmp_path):
+    (tmp_path / "artifacts").write_text("a file where the folder should be")
+    session = comic.open(BUCKET, testing.Here())
+    session.add([item(job, "a")])
+    outcome = {}
+    while not outcome:
+        outcome = session.step()
+    assert outcome["a"].status is work.Status.FAILED
+    assert "artifact store" in outcome["a"].error
+    assert state(book, job) == "ready"
