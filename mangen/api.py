@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import pathlib
 import time
@@ -33,6 +34,14 @@ def _open() -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
             yield found, book
         finally:
             book.close()
+
+
+def check(chosen: settings.Settings) -> None:
+    """Raise SettingsError where a worker could not run with these settings."""
+    celery_app.devices(chosen)
+    rank.Weights.parse(chosen.rank_weights)
+    for name in ("image_engine", "voice_engine"):
+        kit.engine_class(getattr(chosen, name))
 
 
 def find_texts(paths: Sequence[pathlib.Path]) -> list[pathlib.Path]:
@@ -73,7 +82,9 @@ def create_project(
 
 
 def submit_novel(project_id: int, *, episodes: str | None = None) -> dict[str, Any]:
-    """Ask for a project's videos and return at once; asking again adds only what is missing.
+    """Ask for a project's videos and return at once.
+
+    Asking again adds only what is missing, and gives failed jobs another chance.
 
     `episodes` picks some, as `1-3,7`. Raises UnknownProject, UsageError.
     """
@@ -86,7 +97,7 @@ def submit_novel(project_id: int, *, episodes: str | None = None) -> dict[str, A
             store=storage.Store(chosen.artifact_root),
             look_of=functools.partial(_look_of, chosen),
         )
-    return {"project": done.project, "new_jobs": done.new_jobs, "already": done.already}
+    return dataclasses.asdict(done)
 
 
 def _look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look:

@@ -7,6 +7,7 @@ over the default; every field below is one setting, described by its metadata.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import os
 import pathlib
 import tomllib
@@ -18,8 +19,15 @@ from mangen import errors
 PREFIX = "MANGEN_"
 
 
-def _setting(default: Any, doc: str) -> Any:
-    return dataclasses.field(default=default, metadata={"doc": doc})
+#: variables of this prefix that are no settings: read by manage.py, by the commands, by the tests
+_OTHERS = ("CONFIG", "DEBUG", "ENV")
+_TESTS = "TEST_"
+
+
+def _setting(
+    default: Any, doc: str, *, least: float | None = None, most: float | None = None
+) -> Any:
+    return dataclasses.field(default=default, metadata={"doc": doc, "least": least, "most": most})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,47 +53,63 @@ class Settings:
         "auto", "devices of a worker, as cpu*2 or cuda:0,cpu; auto: one cpu device a core"
     )
     cpu_memory_gib: float = _setting(
-        0.0, "memory budget of one cpu device in GiB; 0: its share of 70 % of the machine's"
+        0.0,
+        "memory budget of one cpu device in GiB; 0: its share of 70 % of the machine's",
+        least=0,
     )
-    window: int = _setting(4, "un-acked requests a worker holds for each device")
+    window: int = _setting(
+        4, "un-acked requests a worker holds for each device", least=1, most=1000
+    )
     lease_s: float = _setting(
-        30.0, "seconds without a heartbeat after which a worker's jobs are released"
+        30.0, "seconds without a heartbeat after which a worker's jobs are released", least=1
     )
-    pass_s: float = _setting(5.0, "seconds between two passes when nothing wakes the scheduler")
+    pass_s: float = _setting(
+        5.0, "seconds between two passes when nothing wakes the scheduler", least=0.1
+    )
     lost_bell_s: float = _setting(
-        5.0, "seconds after which a published job that no worker holds is published again"
+        5.0,
+        "seconds after which a published job that no worker holds is published again",
+        least=0.1,
     )
     patience_s: float = _setting(
-        20.0, "longest departure from rank order for the sake of placement"
+        20.0, "longest departure from rank order for the sake of placement", least=0
     )
     restart_after: int = _setting(
-        200, "tasks after which a worker's child process is replaced; 0: never"
+        200, "tasks after which a worker's child process is replaced; 0: never", least=0
     )
     hard_limit_factor: float = _setting(
-        10.0, "a job is stopped after this many times its expected duration"
+        10.0, "a job is stopped after this many times its expected duration", least=1
     )
-    hard_limit_min_s: float = _setting(600.0, "no job is stopped before so many seconds")
+    hard_limit_min_s: float = _setting(600.0, "no job is stopped before so many seconds", least=1)
     image_engine: str = _setting(
         "mangen.engines.animatic.engine:Animatic", "dotted path of the engine for pictures"
     )
     voice_engine: str = _setting(
         "mangen.engines.voice.kokoro:Kokoro", "dotted path of the engine for voices"
     )
-    width: int = _setting(720, "width of new videos in pixels, even")
-    height: int = _setting(1280, "height of new videos in pixels, even")
+    width: int = _setting(720, "width of new videos in pixels, even", least=64, most=4096)
+    height: int = _setting(1280, "height of new videos in pixels, even", least=64, most=4096)
     rank_weights: str = _setting(
         "0.5,0.3,0.2,0.1", "rank: shortness, smallness, age per hour, jobs freed"
     )
-    max_text_mb: float = _setting(20.0, "largest source text that is taken, in MB")
-    flower_port: int = _setting(5555, "port of Flower on this machine; 0: no Flower")
+    max_text_mb: float = _setting(20.0, "largest source text that is taken, in MB", least=0.001)
+    flower_port: int = _setting(
+        5555, "port of Flower on this machine; 0: no Flower", least=0, most=65535
+    )
     log_level: str = _setting("info", "level of the workers' logs")
 
     def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            least, most = field.metadata["least"], field.metadata["most"]
+            if (least is not None and value < least) or (most is not None and value > most):
+                bounds = f"at least {least:g}" + (f" and at most {most:g}" if most else "")
+                raise errors.SettingsError(f"{_named(field.name)} is {value}; it must be {bounds}")
         for name in ("width", "height"):
-            if getattr(self, name) < 64 or getattr(self, name) % 2:
-                raise errors.SettingsError(f"{PREFIX}{name.upper()} must be even and at least 64")
-        if self.lease_s < 1:
-            raise errors.SettingsError(f"{PREFIX}LEASE_S must be at least 1 second")
+            if getattr(self, name) % 2:
+                raise errors.SettingsError(
+                    f"{_named(name)} is {getattr(self, name)}; it must be even"
+                )
 
     @property
     def root(self) -> pathlib.Path:
@@ -102,6 +126,11 @@ class Settings:
         )
 
 
+def _named(name: str) -> str:
+    """How people know a setting: by its name and its variable."""
+    return f"the {name} ({PREFIX}{name.upper()})"
+
+
 _CASTS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "int": int,
@@ -115,9 +144,13 @@ def load(
 ) -> Settings:
     """Read the settings; raises SettingsError that names the setting and where it stands."""
     env = os.environ if environment is None else environment
-    path = file or pathlib.Path(env.get(PREFIX + "CONFIG", "mangen.toml"))
+    named = env.get(PREFIX + "CONFIG")
+    path = file or pathlib.Path(named or "mangen.toml")
+    if named and file is None and not path.exists():
+        raise errors.SettingsError(f"{PREFIX}CONFIG names {path}, which is not there")
     values = _from_file(path)
     fields = {field.name: field for field in dataclasses.fields(Settings)}
+    _refuse_unknown(env, fields)
     for name in fields:
         text = env.get(PREFIX + name.upper())
         if text is not None:
@@ -133,6 +166,18 @@ def load(
                 f"{where}: {value!r} is no {fields[name].type} for {name}"
             ) from error
     return Settings(**chosen)
+
+
+def _refuse_unknown(env: Mapping[str, str], fields: Mapping[str, object]) -> None:
+    """Raise SettingsError for a variable that looks like a setting and is none."""
+    known = [name.upper() for name in fields]
+    for variable in env:
+        name = variable.removeprefix(PREFIX)
+        if name == variable or name in (*known, *_OTHERS) or name.startswith(_TESTS):
+            continue
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {PREFIX}{near[0]}?" if near else "docs/settings.md lists them"
+        raise errors.SettingsError(f"there is no setting {variable}; {hint}")
 
 
 def _from_file(path: pathlib.Path) -> dict[str, tuple[Any, str]]:

@@ -76,6 +76,8 @@ class WorkerListener:
     """Turns the pool's events into releases, observations and log lines. Never blocks."""
 
     def __init__(self, control: events.Control, chosen: settings.Settings) -> None:
+        for path in (chosen.image_engine, chosen.voice_engine):
+            kit.engine_class(path)  # a worker that could run nothing must not start
         url = services.read(chosen).database_url
         book = ledger.Ledger(url, application="mangen-beat", pool_size=1)
         turn = drain.Pass(

@@ -42,12 +42,20 @@ def test_settings_survive_being_handed_to_a_child(tmp_path):
     [
         ({"MANGEN_WIDTH": "wide"}, "MANGEN_WIDTH"),
         ({"MANGEN_WIDTH": "361"}, "MANGEN_WIDTH"),
+        ({"MANGEN_WIDTH": "99998"}, "MANGEN_WIDTH"),
         ({"MANGEN_LEASE_S": "0"}, "MANGEN_LEASE_S"),
+        ({"MANGEN_WINDOW": "0"}, "MANGEN_WINDOW"),
+        ({"MANGEN_WITDH": "720"}, "did you mean MANGEN_WIDTH"),
     ],
 )
 def test_a_wrong_setting_is_named(environment, named, tmp_path):
     with pytest.raises(errors.SettingsError, match=named):
         settings.load(environment, tmp_path / "no")
+
+
+def test_a_named_file_that_is_missing_is_refused(tmp_path):
+    with pytest.raises(errors.SettingsError, match=r"nope\.toml"):
+        settings.load({"MANGEN_CONFIG": str(tmp_path / "nope.toml")})
 
 
 def test_an_unknown_setting_in_the_file_is_named(tmp_path):

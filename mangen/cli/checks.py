@@ -34,12 +34,22 @@ def _check(name: str, detail: object, mend: str = "") -> Check:
 def all_of(chosen: settings.Settings) -> list[Check]:
     """Every check, none of which raises."""
     found = [_python(), _packages(), *_programs(), _fonts(), _voices(), _encoder()]
-    found += [_disk(chosen), _memory(), _gpu(), _port(chosen), _workers(chosen)]
+    found += [_settings(chosen), _disk(chosen), _memory(), _gpu(), _port(chosen), _workers(chosen)]
     return found + list(_services(chosen))
 
 
 def _python() -> Check:
     return _check("python", f"{sys.version.split()[0]} on {platform.platform()}, {sys.executable}")
+
+
+def _settings(chosen: settings.Settings) -> Check:
+    from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
+
+    try:
+        api.check(chosen)
+    except errors.SettingsError as error:
+        return _check("settings", error, "mend the setting it names; docs/settings.md has them all")
+    return _check("settings", f"devices {chosen.devices}, {chosen.width}x{chosen.height}")
 
 
 def _packages() -> Check:

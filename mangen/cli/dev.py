@@ -63,6 +63,8 @@ def _require(folder: pathlib.Path) -> None:
 
 def _environment(home: str) -> dict[str, str]:
     """This environment without any setting, the home apart; nothing of the user's is touched."""
+    none = pathlib.Path(home) / "none.toml"
+    none.touch()
     kept = {
         name: text
         for name, text in dict(os.environ).items()
@@ -71,6 +73,6 @@ def _environment(home: str) -> dict[str, str]:
     return {
         **kept,
         f"{settings.PREFIX}HOME": home,
-        f"{settings.PREFIX}CONFIG": str(pathlib.Path(home) / "none.toml"),
+        f"{settings.PREFIX}CONFIG": str(none),
         "PYTHONPATH": str(ROOT),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -65,11 +65,7 @@ def submit(*, projects: Sequence[int], episodes: str | None, json_: bool) -> Non
         answer = api.submit_novel(number, episodes=episodes)
         done.append(answer)
         if not json_:
-            click.echo(
-                f"project {number}: it was asked for before, nothing new"
-                if answer["already"]
-                else f"project {number}: asked for; `up` does the work"
-            )
+            click.echo(f"project {number}: {_asked(answer)}")
 
     try:
         _each(projects, ask)
@@ -123,3 +119,12 @@ def _each(things: Iterable[_T], act: Callable[[_T], None]) -> None:
             held = error
     if held is not None:
         raise held
+
+
+def _asked(answer: Mapping[str, Any]) -> str:
+    """What a submit did, in words."""
+    if answer["already"]:
+        return "it was asked for before, nothing new"
+    if answer["retried"]:
+        return f"{answer['retried']} failed jobs get another chance; `up` does the work"
+    return "asked for; `up` does the work"

@@ -50,6 +50,7 @@ def demo(*, out: pathlib.Path, text: pathlib.Path | None, json_: bool) -> None:
         raise errors.UsageError(f"{text} holds {len(texts)} texts: name one, or use `new`")
     started = time.monotonic()
     chosen = settings.load()
+    api.check(chosen)
     with stack.join(chosen), _workers(chosen) as look, _progress(json_=json_) as show:
         number = api.create_project(texts[0], title=None if text else PASSAGE_TITLE)
         api.submit_novel(number)
@@ -90,7 +91,10 @@ def up(*, workers: int, json_: bool) -> None:
 
     Ctrl-C lets running jobs end; once more hands them back; a third time kills.
     """
+    from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
+
     chosen = settings.load()
+    api.check(chosen)
     home = place.Place(chosen.root)
     home.make()
     lock = locks.take(up_lock(home))
@@ -217,11 +221,12 @@ def _teller(*, json_: bool) -> Callable[..., None]:
     """What `up` says: one line an event."""
 
     def say(event: str, **more: Any) -> None:
-        if json_:
-            click.echo(json.dumps({"event": event, **more}, ensure_ascii=False))
-            return
         now = dt.datetime.now().astimezone().strftime("%H:%M:%S")
-        click.echo(f"{now} {event}" + "".join(f"  {k}: {v}" for k, v in more.items()))
+        text = f"{now} {event}" + "".join(f"  {k}: {v}" for k, v in more.items())
+        if json_:
+            text = json.dumps({"event": event, **more}, ensure_ascii=False)
+        with contextlib.suppress(BrokenPipeError):  # who read it is gone, the work is not
+            click.echo(text)
 
     return say
 

@@ -56,7 +56,10 @@ def export(
             f"project {project} has no finished video yet: "
             f"`python3 manage.py status {project}` shows where it stands"
         )
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise errors.UsageError(f"can't make the folder {out}: {error.strerror}") from error
     made = []
     for row in finished:
         stem = safe_name(title) + ("" if len(episodes) == 1 else f"-E{row.no:02d}")

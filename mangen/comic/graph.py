@@ -167,7 +167,7 @@ class _Graph:
             subject=f"e{episode.no}",
             key=key_of("assemble", own, upstream),
             queue=self._queue("cpu"),
-            klass=self._klass(MID),
+            klass=HIGH,  # all its parts are there: nothing is nearer to a finished video
             bucket=f"assemble/{self.look.width}x{self.look.height}",
             model="",
             episode=episode.no,

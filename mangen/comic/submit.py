@@ -23,6 +23,7 @@ class Submitted:
 
     project: int
     new_jobs: int
+    retried: int  #: failed jobs that get another chance
     already: bool
 
 
@@ -57,7 +58,10 @@ def submit(
     store: storage.Store,
     look_of: Callable[[projects.Project], graph.Look],
 ) -> Submitted:
-    """Ask for a project's episodes (None: all). Asking again adds what is missing, no more."""
+    """Ask for a project's episodes (None: all).
+
+    Asking again adds what is missing and gives what failed another chance, no more.
+    """
     with book.transaction() as conn:
         book.lock_project(conn, number)
         project = book.project(number, conn)
@@ -75,13 +79,19 @@ def submit(
                 graph.wanted(board, episodes=asked, look=look_of(project)),
                 by="submit",
             )
+        retried = book.revive_jobs(conn, _failed(conn, number), by="submit")
     book.settled(number)
-    return Submitted(project=number, new_jobs=len(new), already=not new)
+    return Submitted(
+        project=number,
+        new_jobs=len(new),
+        retried=len(retried),
+        already=not new and not retried,
+    )
 
 
 def parse_episodes(words: str | None) -> list[int] | None:
     """Read `1-3,7`; None is all."""
-    if words is None or words.strip().lower() in {"", "all"}:
+    if words is None or words.strip().lower() == "all":
         return None
     chosen: set[int] = set()
     for word in words.split(","):
@@ -117,6 +127,28 @@ def _storyboards(conn: sa.Connection, number: int) -> int:
         {"project": number, "stage": STAGE},
     )
     return found
+
+
+def _failed(conn: sa.Connection, number: int) -> list[int]:
+    """Answer failed jobs that a video still waits for; a finished, degraded one keeps its own."""
+    return list(
+        conn.scalars(
+            sa.text(
+                """
+                with open as (
+                  select episode from jobs where project = :project and not superseded
+                    and stage = 'assemble' and state <> 'done'
+                )
+                select id from jobs where project = :project and not superseded
+                  and state in ('failed', 'skipped')
+                  and (stage = :stage or episode in (select episode from open)
+                       or (episode is null and exists (select 1 from open)))
+                order by id
+                """
+            ),
+            {"project": number, "stage": STAGE},
+        )
+    )
 
 
 def _board(conn: sa.Connection, number: int, store: storage.Store) -> model.Storyboard | None:

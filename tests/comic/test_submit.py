@@ -3,11 +3,12 @@ from __future__ import annotations
 import functools
 
 import pytest
+import sqlalchemy as sa
 
 from mangen import errors, settings, storage
 from mangen.comic import graph, look, submit, text
 from mangen.comic.stages import kit
-from mangen.ledger import ledger, migrate
+from mangen.ledger import jobs, ledger, migrate
 
 
 @pytest.fixture
@@ -56,6 +57,20 @@ def test_episodes_asked_for_one_after_the_other_add_up(book, ask, project):
     assert book.project(project).episodes_wanted is None
 
 
+def test_submitting_again_gives_a_failed_plan_another_chance(book, ask, project):
+    ask(project, episodes=None)
+    owner = jobs.Owner(worker="w", slot=0, generation=1, queues=("cpu",))
+    book.register(owner)
+    with book.transaction() as conn:
+        (plan,) = conn.scalars(sa.text("select id from jobs"))
+        book.ready_jobs(conn, {plan: 0.0})
+    fence = book.claim([plan], owner).granted[plan]
+    book.fail(fence, "permanent", "no such engine")
+    again = ask(project, episodes=None)
+    assert (again.new_jobs, again.retried, again.already) == (0, 1, False)
+    assert book.jobs([plan])[0].state == "blocked"
+
+
 def test_an_unknown_project_is_refused(ask):
     with pytest.raises(errors.UnknownProject, match="999"):
         ask(999, episodes=None)
@@ -84,7 +99,7 @@ def test_episode_numbers_are_read(words, numbers):
     assert submit.parse_episodes(words) == numbers
 
 
-@pytest.mark.parametrize("words", ["0", "3-1", "a", "1..3", "-2", "1-"])
+@pytest.mark.parametrize("words", ["", "0", "3-1", "a", "1..3", "-2", "1-"])
 def test_wrong_episode_numbers_are_refused(words):
     with pytest.raises(errors.UsageError, match="--episodes"):
         submit.parse_episodes(words)

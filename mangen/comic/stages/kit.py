@@ -71,5 +71,6 @@ def engine_class(path: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise errors.SettingsError(
-            f"there is no engine {path!r} ({error}); write module:Class in the project's settings"
+            f"there is no engine {path!r} ({error}): set MANGEN_IMAGE_ENGINE and "
+            "MANGEN_VOICE_ENGINE to module:Class"
         ) from error

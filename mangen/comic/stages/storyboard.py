@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from mangen import errors
 from mangen.comic import content, graph, look, model, plan
 from mangen.comic.stages import kit, stage
 from mangen.ledger import jobs
@@ -39,6 +40,11 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
     yield 2, 3
     # planned before the transaction: no transaction is open while something is computed at length
     asked = set(choose(board, project.episodes_wanted))
+    if not asked:
+        raise errors.UsageError(
+            f"asked for episode {', '.join(map(str, project.episodes_wanted or ()))}, but the text "
+            f"makes {len(board.episodes)}: submit the project again with --episodes it has"
+        )
     wanted = graph.wanted(board, episodes=asked, look=chosen)
 
     def write(conn: sa.Connection, stored: Sequence[jobs.Artifact]) -> None:

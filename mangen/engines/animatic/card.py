@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import cv2
 import numpy as np
 
@@ -12,6 +14,9 @@ SEAL: colour.Colour = (178, 44, 38)
 DEPTH = 0.9
 _VERTICAL = 14  #: more characters than these are set in lines
 _END = "完"
+
+
+_CHAPTER = re.compile(r"^\W*第[\d０-９〇零一二三四五六七八九十百千两]+[章回节集话卷部]\W*")
 
 
 def sheets(s: stage.Stage, request: protocol.PanelRequest) -> list[stage.Sheet]:
@@ -83,7 +88,8 @@ def _subtitle(s: stage.Stage, text: str, y: float) -> protocol.Image:
 def _seal(s: stage.Stage, at: tuple[float, float], text: str) -> protocol.Image:
     """A red seal of two characters of the text, or of a plain pattern where it has none."""
     p = s.pen()
-    characters = [c for c in text if "\u4e00" <= c <= "\u9fff"][:2]
+    words = _CHAPTER.sub("", text) or text  # a seal says what the chapter is called, not which
+    characters = [c for c in words if "\u4e00" <= c <= "\u9fff"][:2]
     with p.moved(*at, turn=-3):
         p.fill(outline.curve([(-40, -66, 1), (0, -68), (40, -66, 1), (42, 0), (40, 66, 1), (0, 68),
             (-40, 66, 1),
