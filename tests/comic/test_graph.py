@@ -77,7 +77,7 @@ def test_queues_and_classes(board):
         "voice": ("cpu", 1),
         "illustrate": ("gpu.mid", 1),
         "animate": ("cpu", 1),
-        "assemble": ("cpu", 1),
+        "assemble": ("cpu", 0),
     }
     urgent = graph.wanted(board, episodes=[1], look=dataclasses.replace(LOOK, urgent=True))
     assert {(job.queue, job.klass) for job in urgent} == {("gpu.high", 0)}

@@ -207,7 +207,7 @@ def _mouth(
     speaking: bool,
 ) -> None:
     x, y = turn * 25, _MOUTH[look["age"]]
-    lip = colour.mix(skin, (176, 48, 58), 0.62 if look["female"] else 0.4)
+    lip = colour.mix(skin, (176, 48, 58), 0.62 if look["female"] else 0.18)
     shapes: dict[str, list[tuple[float, float]]] = {
         "flat": [(-15, 0), (0, 2), (15, -1)],
         "frown": [(-16, 6), (0, -4), (16, 6)],

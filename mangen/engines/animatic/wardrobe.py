@@ -94,6 +94,12 @@ def _chance(sheet: protocol.CharacterSheet) -> random.Random:
     return random.Random(hashlib.sha256(seed.encode()).hexdigest())
 
 
+def _rosy(paint: colour.Colour) -> bool:
+    """Whether a colour is a pink or a light purple, which these books give to women."""
+    red, green, blue = paint
+    return red > 1.15 * green and blue > 0.9 * green and red + green + blue > 300
+
+
 def _drawn(sheet: protocol.CharacterSheet, chance: random.Random, garment: str) -> dict[str, Any]:
     female = sheet.sex == "female" or (sheet.sex == "unknown" and chance.random() < 0.5)
     elder, child = sheet.age == "elder", sheet.age == "child"
@@ -123,6 +129,8 @@ def _drawn(sheet: protocol.CharacterSheet, chance: random.Random, garment: str) 
         own = "jacket" if strong else "shirt"
     garment = garment or own
     palettes = lookbook.PALETTES.get(sheet.era, lookbook.PALETTES["modern"])
+    if not female and not child:
+        palettes = tuple(pair for pair in palettes if not _rosy(colour.of(pair[0]))) or palettes
     main_code, trim_code = chance.choice(lookbook.SUITS if garment == "suit" else palettes)
     main = _near(colour.of(main_code), chance)
     trim = _near(colour.of(trim_code), chance)
