@@ -74,7 +74,7 @@ def create_project(
     Raises TextError where the file can't be read as text or has nothing to say.
     """
     path = pathlib.Path(source)
-    read = text.read(path)
+    read = text.read(path, max_bytes=int(settings.load().max_text_mb * 1e6))
     with _open() as (chosen, book):
         return submit.create(
             book, read, title=title or path.stem, chosen=chosen, width=width, height=height

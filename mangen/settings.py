@@ -102,7 +102,8 @@ class Settings:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             least, most = field.metadata["least"], field.metadata["most"]
-            if (least is not None and value < least) or (most is not None and value > most):
+            # asked this way round, so that NaN is refused too
+            if not (least is None or value >= least) or not (most is None or value <= most):
                 bounds = f"at least {least:g}" + (f" and at most {most:g}" if most else "")
                 raise errors.SettingsError(f"{_named(field.name)} is {value}; it must be {bounds}")
         for name in ("width", "height"):
@@ -161,7 +162,7 @@ def load(
             raise errors.SettingsError(f"{where} names an unknown setting: {name}")
         try:
             chosen[name] = _CASTS[str(fields[name].type)](value)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise errors.SettingsError(
                 f"{where}: {value!r} is no {fields[name].type} for {name}"
             ) from error

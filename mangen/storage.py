@@ -12,12 +12,14 @@ import errno
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
 
 from mangen import errors
 
+_PART = re.compile(r"\.[0-9a-f]{32}\.part")  #: a temporary file of ours
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -84,23 +86,34 @@ class Store:
         """Delete a stored file; a missing one is fine."""
         self.locate(path).unlink(missing_ok=True)
 
-    def age_s(self, path: str, now: float) -> float:
-        """Seconds since a stored file was written; 0 where it is gone."""
+    def older(self, seconds: float, now: float) -> Iterator[str]:
+        """Every published path that was written so long ago, one folder at a time."""
+        for folder in self._folders():
+            with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
+                        continue
+                    with contextlib.suppress(FileNotFoundError):
+                        if now - entry.stat(follow_symlinks=False).st_mtime > seconds:
+                            yield f"{folder.name}/{entry.name}"
+
+    def _folders(self) -> list[pathlib.Path]:
         try:
-            return now - self.locate(path).stat().st_mtime
+            return sorted(one for one in self.root.iterdir() if one.name.isdecimal())
         except FileNotFoundError:
-            return 0.0
+            return []
 
     def sweep_parts(self, *, older_than_s: float, now: float) -> int:
         """Delete temporary files that no writer can still be writing; answers how many."""
         swept = 0
-        for file in self.root.glob("*/.*.part"):
-            try:
-                if now - file.stat().st_mtime > older_than_s:
-                    file.unlink()
-                    swept += 1
-            except FileNotFoundError:
-                continue
+        for folder in self._folders():
+            for file in folder.glob(".*.part"):
+                if not _PART.fullmatch(file.name):
+                    continue
+                with contextlib.suppress(FileNotFoundError):
+                    if now - file.stat().st_mtime > older_than_s:
+                        file.unlink()
+                        swept += 1
         return swept
 
     def free_bytes(self) -> int:

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from celery import signals
+
 from mangen import app as celery_app
 from mangen import services, settings, storage
 from mangen.comic.stages import door, kit
@@ -95,9 +97,16 @@ class WorkerListener:
             turn,
             lease_s=chosen.lease_s,
             pass_s=chosen.pass_s,
-            housekeep=functools.partial(housekeeping.sweep, book, store, lease_s=chosen.lease_s),
+            housekeep=functools.partial(_sweep, url, store, lease_s=chosen.lease_s),
         )
+        signals.task_revoked.connect(self._revoked)
         self._started = threading.Event()
+
+    def _revoked(self, request: Any = None, **_: Any) -> None:
+        """Cancel what Celery itself dropped before it reached the pool."""
+        data = getattr(request, "request_dict", {}).get("work")
+        if data:
+            self._reporter.hand_back(int(data["job"]), int(data["attempt"]), "revoked")
 
     def on(self, event: events.Event) -> None:
         match event:
@@ -123,6 +132,15 @@ class WorkerListener:
     def child_lost(self, owner: str, keys: Sequence[work.Key], alone: bool) -> None:  # noqa: FBT001 - contracts.md spells it so
         held = {int(key.split("-", 1)[0]) for key in keys if key.split("-", 1)[0].isdecimal()}
         self._reporter.child_lost(owner, held if alone else set(), "child_lost")
+
+
+def _sweep(url: str, store: storage.Store, *, lease_s: float) -> None:
+    """Sweep on a connection of its own, so that no heartbeat waits for it."""
+    book = ledger.Ledger(url, application="mangen-sweep", pool_size=1)
+    try:
+        housekeeping.sweep(book, store, lease_s=lease_s)
+    finally:
+        book.close()
 
 
 def _observation(event: events.Finished) -> jobs.Observation:

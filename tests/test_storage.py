@@ -49,9 +49,16 @@ def test_a_path_may_not_leave_the_root(store):
 
 def test_temporary_files_of_dead_writers_are_swept(store, source):
     store.put(source, project=1, name="a.bin")
-    part = store.root / "1" / ".dead.part"
+    part = store.root / "1" / f".{'a' * 32}.part"
     part.write_bytes(b"half")
+    strangers = [store.root / "1" / ".dead.part", store.root / "thesis" / part.name]
+    strangers[1].parent.mkdir()
+    for file in strangers:
+        file.write_bytes(b"not ours")
     now = part.stat().st_mtime
     assert store.sweep_parts(older_than_s=60, now=now + 30) == 0
     assert store.sweep_parts(older_than_s=60, now=now + 90) == 1
+    assert all(file.exists() for file in strangers)
     assert list(store.paths()) == ["1/a.bin"]
+    assert list(store.older(0, now + 90)) == ["1/a.bin"]
+    assert list(store.older(3600, now)) == []

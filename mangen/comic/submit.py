@@ -62,25 +62,41 @@ def submit(
 
     Asking again adds what is missing and gives what failed another chance, no more.
     """
+    while True:
+        found = _submit(book, number, episodes, store, look_of)
+        if found is not None:
+            book.settled(number)
+            return found
+
+
+def _submit(
+    book: ledger.Ledger,
+    number: int,
+    episodes: Sequence[int] | None,
+    store: storage.Store,
+    look_of: Callable[[projects.Project], graph.Look],
+) -> Submitted | None:
+    """Submit once; None where the plan changed meanwhile."""
+    more: Sequence[jobs.Wanted] = ()
+    with book.transaction() as conn:
+        project = book.project(number, conn)
+        path = _board_path(conn, number)
+    if path is not None:  # planned already; read outside the transaction, it may take its time
+        board = model.Storyboard.from_json(json.loads(store.locate(path).read_text("utf-8")))
+        _refuse_unknown(board, episodes)
+        asked = [e.no for e in board.episodes if episodes is None or e.no in episodes]
+        more = graph.wanted(board, episodes=asked, look=look_of(project))
     with book.transaction() as conn:
         book.lock_project(conn, number)
+        if _board_path(conn, number) != path:
+            return None
         project = book.project(number, conn)
         first = not _storyboards(conn, number)
-        wanted = _widen(project.episodes_wanted, episodes, first=first)
-        book.want_episodes(conn, number, wanted)
-        board = _board(conn, number, store)
+        book.want_episodes(conn, number, _widen(project.episodes_wanted, episodes, first=first))
         new = list(book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit"))
-        if board is not None:
-            asked = [e.no for e in board.episodes if episodes is None or e.no in episodes]
-            _refuse_unknown(board, episodes)
-            new += book.insert_jobs(
-                conn,
-                number,
-                graph.wanted(board, episodes=asked, look=look_of(project)),
-                by="submit",
-            )
+        if more:
+            new += book.insert_jobs(conn, number, more, by="submit")
         retried = book.revive_jobs(conn, _failed(conn, number), by="submit")
-    book.settled(number)
     return Submitted(
         project=number,
         new_jobs=len(new),
@@ -151,8 +167,8 @@ def _failed(conn: sa.Connection, number: int) -> list[int]:
     )
 
 
-def _board(conn: sa.Connection, number: int, store: storage.Store) -> model.Storyboard | None:
-    path = conn.scalar(
+def _board_path(conn: sa.Connection, number: int) -> str | None:
+    path: str | None = conn.scalar(
         sa.text(
             """
             select a.path from jobs j join artifacts a on a.job = j.id and a.attempt = j.attempt
@@ -162,9 +178,7 @@ def _board(conn: sa.Connection, number: int, store: storage.Store) -> model.Stor
         ),
         {"project": number, "stage": STAGE},
     )
-    if path is None:
-        return None
-    return model.Storyboard.from_json(json.loads(store.locate(path).read_text("utf-8")))
+    return path
 
 
 def _storyboard_job(conn: sa.Connection, project: projects.Project) -> jobs.Wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 from collections.abc import Iterable
@@ -12,27 +13,31 @@ from mangen.ledger import ledger
 log = logging.getLogger(__name__)
 
 
+_AT_ONCE = 2_000  #: paths asked about in one query
+
+
 class Store(Protocol):
     """What housekeeping needs of an artifact store."""
 
-    def paths(self) -> Iterable[str]: ...
+    def older(self, seconds: float, now: float) -> Iterable[str]: ...
     def remove(self, path: str) -> None: ...
     def sweep_parts(self, *, older_than_s: float, now: float) -> int: ...
-    def age_s(self, path: str, now: float) -> float: ...
 
 
 def sweep(book: ledger.Ledger, store: Store, *, lease_s: float) -> int:
-    """Remove files that no row names and no running attempt can still be writing.
+    """Remove files of ended attempts that the ledger did not take; answers how many went.
 
-    Files younger than a lease are left alone: their attempt may be about to finish. Answers how
-    many files went.
+    Files younger than a lease are left alone: their attempt may be about to finish. What this
+    ledger knows nothing of is a stranger's, and stays.
     """
     now = time.time()
-    old = [path for path in store.paths() if store.age_s(path, now) > lease_s]
-    orphans = book.orphans(old)
-    for path in orphans:
-        store.remove(path)
+    swept = 0
+    paths = iter(store.older(lease_s, now))
+    while some := list(itertools.islice(paths, _AT_ONCE)):
+        for path in book.orphans(some):
+            store.remove(path)
+            swept += 1
     parts = store.sweep_parts(older_than_s=max(3600.0, 2 * lease_s), now=now)
-    if orphans or parts:
-        log.info("swept %d orphaned and %d temporary files", len(orphans), parts)
-    return len(orphans) + parts
+    if swept or parts:
+        log.info("swept %d orphaned and %d temporary files", swept, parts)
+    return swept + parts

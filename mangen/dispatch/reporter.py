@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+import psycopg
 import sqlalchemy.exc as sa_exc
 
 from mangen import errors
@@ -28,6 +29,7 @@ _UNREACHABLE = (
     sa_exc.OperationalError,
     sa_exc.InterfaceError,
     sa_exc.InternalError,
+    psycopg.OperationalError,
     OSError,
 )
 
@@ -65,10 +67,12 @@ class Reporter:
         self._lost: collections.deque[tuple[str, set[int] | None, owning.Reason]] = (
             collections.deque()
         )
+        self._returned: collections.deque[tuple[int, int, str]] = collections.deque()
         self._seen: collections.deque[jobs.Observation] = collections.deque(maxlen=10_000)
         self._threads = [
             threading.Thread(target=self._beats, name="mangen-beat", daemon=True),
             threading.Thread(target=self._passes, name="mangen-pass", daemon=True),
+            threading.Thread(target=self._housekeeping, name="mangen-sweep", daemon=True),
         ]
 
     def start(self) -> None:
@@ -85,6 +89,11 @@ class Reporter:
     def observe(self, row: jobs.Observation) -> None:
         """Queue an observation; never blocks."""
         self._seen.append(row)
+
+    def hand_back(self, job: int, attempt: int, why: str) -> None:
+        """Queue the return of work that never reached a child; never blocks."""
+        self._returned.append((job, attempt, why))
+        self._poke.set()
 
     def beat_soon(self) -> None:
         """Ask for a heartbeat now: a child came up, or room was made."""
@@ -107,6 +116,7 @@ class Reporter:
             stopping = self._stop.is_set()
             try:
                 self._release_lost()
+                self._hand_back()
                 if not stopping:
                     self._beat()
                 self._observe()
@@ -152,6 +162,12 @@ class Reporter:
             self._book.release(owner, alone, reason=reason)
             self._lost.popleft()  # only once the ledger has it
 
+    def _hand_back(self) -> None:
+        while self._returned:
+            job, attempt, why = self._returned[0]
+            self._book.hand_back(job, attempt, why)
+            self._returned.popleft()
+
     def _observe(self) -> None:
         rows = []
         while self._seen:
@@ -162,14 +178,10 @@ class Reporter:
     # -- the pass thread
 
     def _passes(self) -> None:
-        last_housekeeping = time.monotonic()
         while not self._stop.is_set():
             try:
                 if self._leader.take():
                     self._pass.run(self._leader.connection, session=self._leader.session)
-                    if time.monotonic() - last_housekeeping >= self._lease_s:
-                        last_housekeeping = time.monotonic()
-                        self._housekeep()
                 self._listen()
             except _UNREACHABLE as error:
                 log.warning("the pass lost its connection: %s", str(error).split("\n")[0])
@@ -177,6 +189,18 @@ class Reporter:
             except Exception:
                 log.exception("a pass failed")
                 self._drop_lead()
+
+    def _housekeeping(self) -> None:
+        """Sweep while this worker leads: each lease, for a tenth of the time at most."""
+        wait = self._lease_s
+        while not self._stop.wait(wait):
+            began = time.monotonic()
+            try:
+                if self._leader.leading:
+                    self._housekeep()
+            except Exception:
+                log.exception("housekeeping failed")
+            wait = max(self._lease_s, 10 * (time.monotonic() - began))
 
     def _listen(self) -> None:
         """Wait for a wake, at most until the next pass or beat is due; stop what must stop."""

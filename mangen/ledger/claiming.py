@@ -75,6 +75,15 @@ class Claiming(door.Door):
         )
         return {row.id: jobs.Fence(job=row.id, attempt=row.attempt, owner=name) for row in found}
 
+    def held(self, ids: Sequence[int], owner: jobs.Owner | str) -> dict[int, jobs.Fence]:
+        """Which of these jobs the owner runs: after a claim whose answer never came."""
+        with self.statement() as conn:
+            found = door.run(conn, "held_jobs", ids=list(ids), owner=str(owner))
+            return {
+                row.id: jobs.Fence(job=row.id, attempt=row.attempt, owner=str(owner))
+                for row in found
+            }
+
     def refusals(
         self, conn: sa.Connection, ids: Sequence[int], owner: jobs.Owner | str
     ) -> dict[int, str]:

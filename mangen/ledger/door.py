@@ -52,6 +52,11 @@ def engine_of(
             "prepare_threshold": None,
             "application_name": application,
             "connect_timeout": 10,
+            # a server that vanished from the network is noticed within half a minute
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 20_000,
         },
     )
     if timeouts:

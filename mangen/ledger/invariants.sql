@@ -92,17 +92,18 @@ WHERE t.outcome IS DISTINCT FROM 'done';
 SELECT job, path AS detail FROM artifacts ORDER BY id;
 
 -- name: files_accepted
--- files of attempts that run, or ended less than two leases ago, may lack their row yet
+-- files of this ledger's attempts that ended two leases ago or longer; strangers' are not ours
 WITH stored AS MATERIALIZED (
-    SELECT s.path, regexp_match(s.path, '^[0-9]+/([0-9]{1,18})-([0-9]{1,9})[-.]') AS part
+    SELECT s.path,
+        regexp_match(s.path, '^([0-9]{1,18})/([0-9]{1,18})-([0-9]{1,9})[-.]') AS part
     FROM unnest(CAST(:paths AS text[])) AS s (path)
 )
-SELECT CAST(s.part[1] AS bigint) AS job, s.path || ' has a file and no row' AS detail
+SELECT CAST(s.part[2] AS bigint) AS job, s.path || ' has a file and no row' AS detail
 FROM stored s
 WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.path = s.path)
-    AND NOT EXISTS (
-        SELECT 1 FROM attempts t
-        WHERE t.job = CAST(s.part[1] AS bigint) AND t.attempt = CAST(s.part[2] AS integer)
-            AND (t.ended_at IS NULL
-                 OR t.ended_at > clock_timestamp() - make_interval(secs => :two_leases))
+    AND EXISTS (
+        SELECT 1 FROM attempts t JOIN jobs j ON j.id = t.job
+        WHERE t.job = CAST(s.part[2] AS bigint) AND t.attempt = CAST(s.part[3] AS integer)
+            AND j.project = CAST(s.part[1] AS bigint)
+            AND t.ended_at <= clock_timestamp() - make_interval(secs => :two_leases)
     );

@@ -358,19 +358,27 @@ SELECT a.id, a.job, a.kind, a.path, a.sha256, a.meta
 FROM artifacts a WHERE a.job = ANY(CAST(:jobs AS bigint[])) ORDER BY a.id;
 
 -- name: orphans
--- {project}/{job}-{attempt}[-n].ext
+-- {project}/{job}-{attempt}[-n].ext of an attempt that this ledger knows and that ended without
+-- them; a stranger's file, or one of another ledger's, is none of ours
 WITH stored AS MATERIALIZED (
-    SELECT s.path, regexp_match(s.path, '^[0-9]+/([0-9]{1,18})-([0-9]{1,9})[-.]') AS part
+    SELECT s.path,
+        regexp_match(s.path, '^([0-9]{1,18})/([0-9]{1,18})-([0-9]{1,9})[-.]') AS part
     FROM unnest(CAST(:paths AS text[])) AS s (path)
 )
 SELECT s.path FROM stored s
 WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.path = s.path)
-    AND NOT EXISTS (
-        SELECT 1 FROM attempts t
-        WHERE t.job = CAST(s.part[1] AS bigint) AND t.attempt = CAST(s.part[2] AS integer)
-            AND t.ended_at IS NULL
+    AND EXISTS (
+        SELECT 1 FROM attempts t JOIN jobs j ON j.id = t.job
+        WHERE t.job = CAST(s.part[2] AS bigint) AND t.attempt = CAST(s.part[3] AS integer)
+            AND j.project = CAST(s.part[1] AS bigint) AND t.ended_at IS NOT NULL
     )
 ORDER BY s.path;
+
+-- name: held_jobs
+-- what an owner runs of these: a claim whose answer was lost on its way is found again here
+SELECT id, attempt FROM jobs
+WHERE id = ANY(CAST(:ids AS bigint[])) AND state = 'running' AND owner = :owner
+ORDER BY id;
 
 -- name: note_attempt
 UPDATE attempts SET peak = coalesce(:peak, peak), meta = meta || CAST(:meta AS jsonb)

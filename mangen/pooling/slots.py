@@ -12,6 +12,7 @@ QUARANTINE_DEATHS = 6
 QUARANTINE_S = 60.0
 _REFUSALS = 3
 _DUMP_S = 1.0
+_START_S = 180.0  #: no child takes so long to import its product
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
@@ -133,6 +134,9 @@ class Slots:
         """Ask, then dump, then kill what is beyond its limit."""
         for child in self.children:
             batch = child.batch
+            if child.state is lives.State.STARTING and now - child.started > _START_S:
+                child.error = f"it was not ready after {_START_S:.0f} s"
+                child.kill()
             if batch is not None:
                 if batch.ask_at is not None and now >= batch.ask_at:
                     batch.ask_at, batch.timed_out = None, True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
 from mangen import settings
 from mangen.comic.stages import door, kit
@@ -112,3 +113,38 @@ def test_a_full_store_waits_uncharged(book, comic, job, tmp_path):
     assert "artifact store" in outcome["a"].error
     (found,) = book.jobs([job])
     assert (found.state, found.failures) == ("ready", 0)
+
+
+def test_a_claim_whose_answer_was_lost_is_found_again(book, comic, job, monkeypatch):
+    real, lost = book.claim, []
+
+    def claim(*args, **more):
+        granted = real(*args, **more)
+        if not lost:
+            lost.append(granted)
+            raise sa.exc.OperationalError("commit", {}, Exception("the server died"))
+        return granted
+
+    monkeypatch.setattr(book, "claim", claim)
+    session = comic.open(BUCKET, testing.Here())
+    assert session.add([item(job, "a")]) == {}
+    outcome = {}
+    while not outcome:
+        outcome = session.step()
+    assert outcome["a"].status is work.Status.DONE
+    assert book.jobs([job])[0].attempt == 1
+
+
+def test_a_stage_that_cannot_be_opened_charges_its_jobs(book, comic, tmp_path):
+    want = jobs.Wanted(
+        stage="illustrate", subject="e1/s1", key="k", queue="gpu.mid", klass=1,
+        bucket="elsewhere/illustrate/64x64", model="elsewhere",
+    )  # fmt: skip
+    with book.transaction() as conn:
+        (made,) = book.insert_jobs(conn, book.insert_project(conn, title="t"), [want], by="test")
+        book.ready_jobs(conn, {made: 0.0})
+    session = comic.open(want.bucket, testing.Here())
+    outcome = session.add([item(made, "a", want.bucket)])
+    assert outcome["a"].status is work.Status.FAILED
+    assert "MANGEN_IMAGE_ENGINE" in outcome["a"].error
+    assert state(book, made) == "failed"

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from mangen import api, services, settings, stack, storage
 from mangen.cli import crew
 from mangen.ledger import invariants, ledger
+from mangen.stack import clients, place
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -189,6 +190,9 @@ def deployed(**more):
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+        deadline = time.monotonic() + 20
+        while clients.keeper_lives(place.Place(home)) and time.monotonic() < deadline:
+            time.sleep(0.05)  # it ends by itself, after its last client
         shutil.rmtree(home, ignore_errors=True)
 
 

@@ -200,13 +200,15 @@ def test_what_settles_marks_its_project_dirty_and_what_waits_does_not(desk, want
     assert dirty() == [desk.project]
 
 
-def test_orphans_are_files_without_a_row_that_nobody_still_writes(desk, fence):
-    job = fence.job
-    running, lost, odd = f"1/{job}-1.png", "1/999-1-2.mp4", "1/cover.png"
-    assert desk.book.orphans([running, lost, odd]) == [lost, odd]
+def test_orphans_are_files_of_ended_attempts_without_a_row(desk, fence):
+    """A stranger's file is left alone, and so is one of another ledger's project."""
+    job, project = fence.job, desk.project
+    running, foreign = f"{project}/{job}-1.png", f"{project + 7}/{job}-1.png"
+    strangers = [f"{project}/999-1-2.mp4", f"{project}/cover.png", "thesis/final.docx", foreign]
+    assert desk.book.orphans([running, *strangers]) == []
     with desk.book.finishing(fence) as conn:
         desk.book.add_artifacts(
             conn, fence, [jobs.Artifact(kind="panel", path=running, sha256="ab")]
         )
-    second = f"1/{job}-1-1.png"
-    assert desk.book.orphans([running, second]) == [second]
+    second = f"{project}/{job}-1-1.png"
+    assert desk.book.orphans([running, second, *strangers]) == [second]

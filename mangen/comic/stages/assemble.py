@@ -136,7 +136,7 @@ def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gather
                 )
             )
             if line["spoken"]:
-                _note_voice(got, line, voice)
+                _note_voice(got, line, voice, tools)
         clip, panel = _picture(got, shot, needs, tools)
         got.parts.append(
             assemble.Part(
@@ -147,12 +147,16 @@ def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gather
     return got
 
 
-def _note_voice(got: _Gathered, line: Mapping[str, Any], voice: inputs.Input | None) -> None:
+def _note_voice(
+    got: _Gathered, line: Mapping[str, Any], voice: inputs.Input | None, tools: kit.Kit
+) -> None:
     found = voice.find("voice") if voice is not None else None
     if found is None:
         why = voice.error if voice is not None else "it was never made"
     elif found.meta.get("estimated"):
         why = str(found.meta.get("why", ""))
+    elif sounds.read(voice, tools) is None:
+        why = f"its file {found.path} is missing or damaged"
     else:
         return
     got.replaced.append({"what": f"voice {line['subject']}", "by": "silence", "why": why})

@@ -57,7 +57,11 @@ class ComicWork:
         if rt.owner not in self._registered:
             session.reach(self._kit, lambda: self._kit.ledger.register(owner))
             self._registered.add(rt.owner)
-        members = stage_of(bucket).open(bucket, rt, self._kit)
+        members: stage.Members
+        try:
+            members = stage_of(bucket).open(bucket, rt, self._kit)
+        except Exception as error:  # noqa: BLE001 - raised before a claim it would charge nobody
+            members = stage.Broken(error)
         return session.StageSession(bucket, members, owner, self._kit)
 
     def give_back(self, item: work.Item, why: work.Why) -> work.Outcome:

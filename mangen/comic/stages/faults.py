@@ -28,8 +28,14 @@ def kind_of(error: BaseException) -> ErrorKind:
     return ErrorKind.TRANSIENT
 
 
+#: the server's own time limits: asking again would only meet them again
+_LIMITS = {"25P03", "25P04", "57014"}
+
+
 def is_unreachable(error: BaseException) -> bool:
     """Answer whether the ledger itself could not be reached."""
+    if getattr(getattr(error, "orig", None), "sqlstate", None) in _LIMITS:
+        return False
     return isinstance(
         error, (errors.ServiceError, sa_exc.OperationalError, sa_exc.InterfaceError)
     ) or (isinstance(error, sa_exc.DBAPIError) and error.connection_invalidated)

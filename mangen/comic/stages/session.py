@@ -55,9 +55,9 @@ class StageSession:
         ours = [n for n in keys if n in known and known[n].bucket == self._bucket]
         for number in keys.keys() - {*ours}:
             outcomes[keys[number]] = work.Outcome.stale("the ledger knows no such job")
-        claims = self._reach(lambda: self._kit.ledger.claim(ours, self._owner))
-        outcomes |= {keys[n]: work.Outcome.stale(why) for n, why in claims.refused.items()}
-        for number, fence in claims.granted.items():
+        granted, refused = self._claim(ours)
+        outcomes |= {keys[n]: work.Outcome.stale(why) for n, why in refused.items()}
+        for number, fence in granted.items():
             key = keys[number]
             job = dataclasses.replace(known[number], attempt=fence.attempt)
             self._jobs[key], self._fences[key] = job, fence
@@ -67,6 +67,21 @@ class StageSession:
                 outcomes[key] = self._fail(key, error)
         self._tell()
         return outcomes
+
+    def _claim(self, ids: Sequence[int]) -> tuple[dict[int, jobs.Fence], Mapping[int, str]]:
+        claims = self._reach(lambda: self._kit.ledger.claim(ids, self._owner))
+        granted, refused = dict(claims.granted), dict(claims.refused)
+        if refused:
+            # a claim may have been made though its answer was lost: what this owner runs and this
+            # session, its only one, does not know of, is such a one
+            mine = {fence.job for fence in self._fences.values()}
+            lost = [number for number in refused if number not in mine]
+            for number, fence in self._reach(
+                lambda: self._kit.ledger.held(lost, self._owner)
+            ).items():
+                granted[number] = fence
+                del refused[number]
+        return granted, refused
 
     def step(self) -> Mapping[work.Key, work.Outcome]:
         outcomes = {}

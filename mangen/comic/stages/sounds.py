@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from mangen import errors
 from mangen.comic.stages import inputs, kit
 from mangen.engines import length, protocol
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     import pathlib
@@ -31,8 +34,17 @@ def samples_of(made: inputs.Input | None) -> int | None:
 
 
 def read(made: inputs.Input | None, tools: kit.Kit) -> np.ndarray[Any, np.dtype[Any]] | None:
-    """Read a line's voice as float32 in -1..1, shape (n,); None where it has none."""
+    """Read a line's voice as float32 in -1..1, shape (n,).
+
+    None where it has none, or where its file is missing or damaged.
+    """
     from mangen.engines.voice import wav  # noqa: PLC0415 - numpy, and only children mix
 
     found = made.find("voice") if made is not None else None
-    return wav.read(tools.file_of(found)).samples if found is not None else None
+    if found is None:
+        return None
+    try:
+        return wav.read(tools.file_of(found)).samples
+    except (errors.StorageError, OSError) as error:
+        log.warning("silence stands for %s: %s", found.path, error)
+        return None

@@ -86,3 +86,23 @@ class Stepped:
     def close(self) -> None:
         for key in list(self._running):
             self.drop(key)
+
+
+class Broken:
+    """Members of a stage that could not be opened: each fails by its error, claimed first."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def add(self, key: str, job: jobs.Job) -> None:
+        del key, job
+        raise self._error
+
+    def step(self) -> Mapping[str, Made | Exception]:
+        return {}
+
+    def drop(self, key: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
