@@ -104,7 +104,7 @@ class WorkerListener:
 
     def _revoked(self, request: Any = None, **_: Any) -> None:
         """Cancel what Celery itself dropped before it reached the pool."""
-        data = getattr(request, "request_dict", {}).get("work")
+        data = getattr(request, "work", None)
         if data:
             self._reporter.hand_back(int(data["job"]), int(data["attempt"]), "revoked")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 from mangen import api, app, services
 from mangen.dispatch import canvas
@@ -63,6 +65,30 @@ def test_an_anchor_overtakes_a_hundred_queued_low_jobs(deployment):
            where e.query = 'claim_jobs' order by e.id limit 1"""
     )
     assert first[0].subject == "high"
+    book.close()
+
+
+def test_what_is_revoked_in_the_brokers_queue_is_cancelled_in_the_ledger(deployment):
+    worker = deployment.start_worker(devices="cpu", window="1")
+    (child,) = deployment.until(lambda: deployment.children(worker), what="the worker's child")
+    os.kill(child, signal.SIGSTOP)  # what is offered stays, the rest waits in the broker
+    book = ledger.Ledger(services.read(deployment.settings).database_url)
+    with book.transaction() as conn:
+        number = book.insert_project(conn, title="queue")
+        ids = book.insert_jobs(
+            conn, number, [_job(f"e1/s1/l{n}", "gpu.high", 0) for n in range(6)], by="test"
+        )
+    book.settled(number)
+    deployment.until(lambda: all(j.state == "published" for j in book.jobs(ids)), what="the bells")
+    app.build.cache_clear()
+    revoked = ids[3:]
+    app.build().control.revoke([f"{job}-0-1" for job in revoked], terminate=True)
+    os.kill(child, signal.SIGCONT)
+    deployment.until(
+        lambda: all(one.state in {"done", "cancelled"} for one in book.jobs(ids)),
+        what="the end of all jobs",
+    )
+    assert {one.id for one in book.jobs(ids) if one.state == "cancelled"} == set(revoked)
     book.close()
 
 
