@@ -129,6 +129,13 @@ def _status(
         return progress.status(conn, ids, storage.Store(chosen.artifact_root))
 
 
+def workers() -> list[str]:
+    """Name the workers that gave a sign of life within a lease."""
+    with _open() as (chosen, book), book.transaction() as conn:
+        owners = book.living_owners(conn)
+    return sorted({one.owner.worker for one in owners if one.silent_s < chosen.lease_s})
+
+
 def wait(
     project_id: int,
     *,

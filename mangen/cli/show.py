@@ -31,10 +31,13 @@ def status(*, projects: Sequence[int], watch: bool, json_: bool) -> None:
             _watch(list(projects) or None, json_=json_)
             return
         found = api.all_status(list(projects) or None)
+        idle = not json_ and not _settled(found) and not api.workers()
     if json_:
         output.emit(found)
     elif found:
         output.people().print(output.screen(found))
+        if idle:
+            click.echo("no worker runs: `python3 manage.py up` does the work", err=True)
     else:
         click.echo("no project yet: `manage.py new novel.txt` makes one")
 

@@ -227,3 +227,10 @@ def test_json_is_one_line_and_readable_chinese(shell, novel):
     assert "雨夜" in out
     assert len(out.splitlines()) == 1
     json.loads(out)
+
+
+def test_status_says_when_nobody_works(shell, novel):
+    _, made = shell.json("new", novel)
+    shell("submit", made[0]["project"])
+    _, _, err = shell("status", made[0]["project"])
+    assert "no worker runs" in err
