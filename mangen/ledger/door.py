@@ -23,6 +23,8 @@ LIMITS = {
     "transaction_timeout": "60s",
 }
 _TRANSACTION_TIMEOUT_SINCE = (17,)
+#: does nothing for a limit that this server does not know
+_LIFT = sa.text("SELECT set_config(name, :value, true) FROM pg_settings WHERE name = :name")
 
 
 def engine_of(
@@ -118,6 +120,12 @@ class Door:
         """A connection on which each statement is its own transaction: half the round trips."""
         with connected(self._engine) as conn:
             yield conn.execution_options(isolation_level="AUTOCOMMIT")
+
+    def lift_limits(self, conn: sa.Connection) -> None:
+        """Let this one transaction take as long as its statements do; it must not idle a minute."""
+        for name in LIMITS:
+            patience = "60s" if name.startswith("idle") else "0"
+            conn.execute(_LIFT, {"name": name, "value": patience})
 
     def notify(self, conn: sa.Connection | None, channel: str, payload: str = "") -> None:
         """Ring a channel, within the transaction of `conn`, or at once with None."""

@@ -101,3 +101,12 @@ def test_a_transaction_is_rolled_back_by_any_exception(desk):
     with pytest.raises(KeyError):
         write()
     assert [one.title for one in desk.book.projects()] == ["故乡"]
+
+
+def test_limits_can_be_lifted_for_one_transaction(desk):
+    with desk.book.transaction() as conn:
+        desk.book.lift_limits(conn)
+        lifted = conn.execute(sa.text("select current_setting('statement_timeout')")).scalar_one()
+    with desk.book.transaction() as conn:
+        after = conn.execute(sa.text("select current_setting('statement_timeout')")).scalar_one()
+    assert (lifted, after) == ("0", "30s")

@@ -50,12 +50,7 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
     def write(conn: sa.Connection, stored: Sequence[jobs.Artifact]) -> None:
         del stored
         book = tools.ledger
-        for limit in ("transaction_timeout", "statement_timeout"):
-            # a long novel is hundreds of thousands of rows, and all of them or none
-            conn.execute(sa.text(f"select set_config('{limit}', '0', true)"))
-        conn.execute(
-            sa.text("select set_config('idle_in_transaction_session_timeout', '120s', true)")
-        )
+        book.lift_limits(conn)  # a long novel is many thousands of rows, and all of them or none
         book.lock_project(conn, job.project)  # a submit meanwhile may have asked for more
         more = set(choose(board, book.project(job.project, conn).episodes_wanted)) - asked
         content.write_board(conn, job.project, board)
