@@ -13,14 +13,14 @@ import hashlib
 import os
 import pathlib
 import re
-import shutil
 import uuid
 from collections.abc import Iterator
 
 from mangen import errors
 
 _PART = re.compile(r"\.[0-9a-f]{32}\.part")  #: a temporary file of ours
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+#: errors of a disk or a quota without room
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Store:
         except OSError as error:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            if error.errno in _FULL:
+            if error.errno in FULL:
                 raise errors.StorageFull(
                     f"no room for {path} in the artifact store {self.root}: {error.strerror}; "
                     "free some space or set MANGEN_ARTIFACTS to a larger disk"
@@ -115,8 +115,3 @@ class Store:
                         file.unlink()
                         swept += 1
         return swept
-
-    def free_bytes(self) -> int:
-        """Room left on the store's disk."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        return shutil.disk_usage(self.root).free

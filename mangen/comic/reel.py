@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import errno
 import itertools
 import pathlib
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -19,13 +18,12 @@ import av
 import cv2
 import numpy as np
 
-from mangen import errors
+from mangen import errors, storage
 from mangen.comic import assemble, burner, film, show, soundtrack, subtitles
 from mangen.engines import length, protocol
 
 CHUNK = 48  #: frames between two yields
 _BATCH = 8  #: frames decoded ahead: 1.4 MB each at 720x1280
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def made_of(
@@ -71,7 +69,7 @@ def made_of(
         for path, draft in drafts.items():
             draft.replace(path)
     except (av.FFmpegError, OSError) as error:
-        if getattr(error, "errno", None) in _FULL:
+        if getattr(error, "errno", None) in storage.FULL:
             raise errors.StorageFull(
                 f"no room for the video in {out_folder}: {error}; free some space"
             ) from error

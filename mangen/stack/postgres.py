@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import pwd
 import shutil
 import signal
@@ -138,8 +137,3 @@ def _require_name() -> None:
             f"user id {os.geteuid()} has no entry in /etc/passwd, and Postgres's initdb needs one: "
             "add one, run as another user, or set MANGEN_DATABASE_URL"
         ) from error
-
-
-def folder_of(home: place.Place) -> pathlib.Path:
-    """Where a home's cluster lies."""
-    return home.data(place.postgres_user()) / "postgres"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 
-from mangen import api, app, services
+from mangen import app, services
 from mangen.dispatch import canvas
 from mangen.ledger import jobs, ledger
 
@@ -103,8 +102,3 @@ def _job(subject, queue, klass):
         model="tone",
         params={"text": "好", "language": "zh", "voice": "zm_yunyang", "speed": 1.0},
     )
-
-
-def test_every_command_shows_json(undisturbed):
-    status = api.project_status(undisturbed.number)
-    assert json.loads(json.dumps(status)) == status

@@ -129,33 +129,32 @@ def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gather
         times, frames = timing.shot_timing(
             shot["lines"], samples, card_seconds=shot["card_seconds"]
         )
-        for line, time, voice in zip(shot["lines"], times, voices, strict=True):
+        heard = [sounds.read(voice, tools) for voice in voices]
+        for i, (line, time) in enumerate(zip(shot["lines"], times, strict=True)):
             got.lines.append(
                 subtitles.TimedLine(
                     start_frame=at + time.start_frame, frames=time.frames, text=line["text"]
                 )
             )
             if line["spoken"]:
-                _note_voice(got, line, voice, tools)
+                _note_voice(got, line, voices[i], lost=heard[i] is None)
         clip, panel = _picture(got, shot, needs, tools)
         got.parts.append(
-            assemble.Part(
-                clip=clip, panel=panel, frames=frames, audio=_sound(voices, times, frames, tools)
-            )
+            assemble.Part(clip=clip, panel=panel, frames=frames, audio=_sound(heard, times, frames))
         )
         at += frames
     return got
 
 
 def _note_voice(
-    got: _Gathered, line: Mapping[str, Any], voice: inputs.Input | None, tools: kit.Kit
+    got: _Gathered, line: Mapping[str, Any], voice: inputs.Input | None, *, lost: bool
 ) -> None:
     found = voice.find("voice") if voice is not None else None
     if found is None:
         why = voice.error if voice is not None else "it was never made"
     elif found.meta.get("estimated"):
         why = str(found.meta.get("why", ""))
-    elif sounds.read(voice, tools) is None:
+    elif lost:
         why = f"its file {found.path} is missing or damaged"
     else:
         return
@@ -198,23 +197,16 @@ def _note_likeness(got: _Gathered, drawn: inputs.Input | None) -> None:
 
 
 def _sound(
-    voices: Sequence[inputs.Input | None],
-    times: Sequence[timing.LineTime],
-    frames: int,
-    tools: kit.Kit,
+    heard: Sequence[Any], times: Sequence[timing.LineTime], frames: int
 ) -> np.ndarray[Any, Any] | None:
     """Lay a shot's voices at their frames; None where nobody speaks."""
     import numpy as np  # noqa: PLC0415 - heavy, and only children mix
 
-    spoken = [
-        (time, data)
-        for time, voice in zip(times, voices, strict=True)
-        if (data := sounds.read(voice, tools)) is not None
-    ]
-    if not spoken:
+    if all(data is None for data in heard):
         return None
     track = np.zeros(frames * length.SAMPLES_PER_FRAME, np.float32)
-    for time, data in spoken:
-        start = time.start_frame * length.SAMPLES_PER_FRAME
-        track[start : start + len(data)] = data[: len(track) - start]
+    for time, data in zip(times, heard, strict=True):
+        if data is not None:
+            start = time.start_frame * length.SAMPLES_PER_FRAME
+            track[start : start + len(data)] = data[: len(track) - start]
     return track

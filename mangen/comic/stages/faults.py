@@ -6,10 +6,10 @@ import errno
 
 import sqlalchemy.exc as sa_exc
 
-from mangen import errors
+from mangen import errors, storage
 from mangen.ledger.states import ErrorKind
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM}
+_ROOM = storage.FULL | {errno.ENOMEM}
 
 
 def kind_of(error: BaseException) -> ErrorKind:
@@ -18,7 +18,7 @@ def kind_of(error: BaseException) -> ErrorKind:
     while seen is not None:
         if isinstance(seen, (errors.StorageUnwritable, MemoryError)):
             return ErrorKind.RESOURCE
-        if isinstance(seen, OSError) and seen.errno in _FULL:
+        if isinstance(seen, OSError) and seen.errno in _ROOM:
             return ErrorKind.RESOURCE
         seen = seen.__cause__ or seen.__context__
     if isinstance(error, errors.EngineError):
