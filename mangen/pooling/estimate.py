@@ -2,7 +2,8 @@
 
 The rule for peaks is the window's maximum of observed / theory, with a margin. Of the rules that
 were compared on a synthetic record (averages with deviations, quantiles, one maximum for all) it
-is the one that stays below 1 % of under-estimates and below 50 % of over-reservation.
+is the one that stays below 1 % of under-estimates and below 50 % of over-reservation. A window of
+50 gives 0.7 % and 26 % there; one of 256 keeps every out-of-memory too long, and reserves 44 %.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class Estimates:
     """
 
     def __init__(
-        self, *, samples: int = 5, window: int = 256, margin: float = 1.05, kinds: int = 4096
+        self, *, samples: int = 5, window: int = 50, margin: float = 1.05, kinds: int = 4096
     ) -> None:
         self._samples = samples
         self._window = window
