@@ -1,35 +1,55 @@
 """Who goes to which idle device: pure, values in and decisions out.
 
-Class is strict. Within a class, rank decides, but a resident model and a fuller bucket count as a
-little rank, so that a device swaps models only when the rank gained outweighs the load. Whoever is
-passed over that way waits at most `patience_s`, then goes first.
+Class is strict. Within a class, rank decides, less the rank that loading a model costs and more
+for a fuller bucket, so that a device swaps models only when the rank gained outweighs the load.
+
+Every departure from that order is bounded. Who is passed over, for a swap's sake or because the
+gate refused their bucket, waits at most `patience_s`: then nobody behind them is placed. While
+their bucket is barred, devices are held for them, which then empty; but a tenant that never leaves
+must not starve all, so that for every `patience_s` of holding others are served as long.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
-from mangen.pooling import window, wire, work
+from mangen.pooling import batches, patience, window, wire, work
+
+Cap: TypeAlias = Callable[[work.Item, str], int]
+"""The largest batch to form of such items on a device of that kind."""
+
+LoadSeconds: TypeAlias = Callable[[str, str], float]
+"""Seconds that loading a model takes on a device of that kind; 0 where nobody knows."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Policy:
-    """Seconds, and gains in units of rank (a resident model, a full bucket)."""
+    """Seconds, and gains in units of rank (a full bucket; a resident model of unknown load)."""
 
     patience_s: float = 20.0
     linger_s: float = 0.15
     resident_gain: float = 0.3
+    swap_rank_per_s: float = 0.01
     full_gain: float = 0.1
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Device:
-    """An idle device: what is resident, and which buckets its gate refused a moment ago."""
+    """A device: what is resident, and the buckets that its gate refused a moment ago.
+
+    `room`: bytes that one session could get with everything evicted, None when nobody knows.
+    `hopeless`: buckets that were probed on its kind, and never fit. What is hopeless here, or
+    larger by theory than the room, is left to others as long as one of them might take it.
+    """
 
     slot: int
     residents: frozenset[str] = frozenset()
     barred: frozenset[str] = frozenset()
+    kind: str = "cpu"
+    room: int | None = None
+    hopeless: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,106 +61,167 @@ class Choice:
     passed: frozenset[work.Key] = frozenset()
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class _Group:
-    members: tuple[window.Waiting, ...]
-    bucket: str
-    full: float
-
-    @property
-    def head(self) -> window.Waiting:
-        return self.members[0]
-
-
 def choose(
-    waiting: Iterable[window.Waiting], devices: Sequence[Device], now: float, policy: Policy
+    waiting: Iterable[window.Waiting],
+    devices: Sequence[Device],
+    now: float,
+    policy: Policy,
+    cap: Cap | None = None,
+    *,
+    load_s: LoadSeconds | None = None,
+    busy: Sequence[Device] = (),
 ) -> list[Choice]:
-    """Place as much as the idle devices take."""
+    """Place as much as the idle `devices` take.
+
+    `busy` are the others: they may be the only ones that can ever take some bucket.
+    """
     left = sorted(waiting, key=lambda one: one.order)
-    idle = list(devices)
+    idle, every = list(devices), [*devices, *busy]
     choices: list[Choice] = []
     while idle and left:
-        found = _best(_groups(left, now, policy), idle, now, policy)
-        if found is None:
+        pairs = [
+            (batch, device)
+            for device in idle
+            for batch in _placeable(
+                [one for one in left if _may_take(device, one.item, every)],
+                device, now, policy, cap or _own_cap,
+            )
+        ]  # fmt: skip
+        if not pairs:
             break
-        group, device = found
-        keys = tuple(one.item.key for one in group.members)
+        models = {batch.head.item.model for batch, _ in pairs}
+        best, device = min(pairs, key=lambda pair: _place(pair[0], pair[1], models, policy, load_s))
+        idle.remove(device)
+        keys = tuple(one.item.key for one in best.members)
         passed = frozenset(
             one.item.key
             for one in left
-            if one.order < group.head.order and one.item.klass == group.head.item.klass
+            if one.order < best.head.order and _may_take(device, one.item, every)
         )
-        choices.append(Choice(slot=device.slot, keys=keys, passed=passed))
-        idle.remove(device)
+        if not best.lingers:  # else the device is kept for it: what came instead would take longer
+            choices.append(Choice(slot=device.slot, keys=keys, passed=passed))
         left = [one for one in left if one.item.key not in keys]
-    return choices
+    still = frozenset(one.item.key for one in left)
+    return [dataclasses.replace(choice, passed=choice.passed & still) for choice in choices]
 
 
 def join(
-    waiting: Iterable[window.Waiting], bucket: str, room: int, now: float, policy: Policy
+    waiting: Iterable[window.Waiting],
+    bucket: str,
+    room: int,
+    now: float,
+    policy: Policy,
+    *,
+    device: Device | None = None,
 ) -> tuple[work.Key, ...]:
-    """Pick who may join a running session of `bucket` with `room` for so many.
+    """Pick who may join a running session of `bucket` with `room` for so many on `device`.
 
-    Nobody, while someone of a better class or someone passed over too long waits for a device:
-    a session that is joined for ever would starve them.
+    Nobody who is behind someone of a better class, or behind someone who was passed over too long:
+    they wait for this device, and a session that is joined for ever would starve them. Who was
+    refused here, or never fits here, waits for something else.
     """
-    left = sorted(waiting, key=lambda one: one.order)
-    mates = [one for one in left if one.item.bucket == bucket and not one.item.solo]
-    if not mates or room < 1 or bucket == wire.PLAIN:
+    here = device or Device(slot=-1)
+    joining: list[work.Key] = []
+    best_class: int | None = None
+    if bucket == wire.PLAIN:
         return ()
-    first = mates[0].item.klass
-    if any(one.item.klass < first or _overdue(one, now, policy) for one in left):
-        return ()
-    return tuple(one.item.key for one in mates[:room])
-
-
-def _groups(left: Sequence[window.Waiting], now: float, policy: Policy) -> list[_Group]:
-    """Split the waiting, in order, into what could be one batch each; who lingers stays out."""
-    by_bucket: dict[tuple[str, str], list[window.Waiting]] = {}
-    for one in left:
-        alone = one.item.solo or one.item.bucket == wire.PLAIN
-        by_bucket.setdefault((one.item.bucket, one.item.key if alone else ""), []).append(one)
-    groups = []
-    for (bucket, alone_key), members in by_bucket.items():
-        cap = 1 if alone_key else max(1, members[0].item.cap)
-        oldest = min(one.since for one in members)
-        if len(members) < cap and now - oldest < policy.linger_s:
+    for one in sorted(waiting, key=lambda one: one.order):
+        refused = one.item.bucket in here.barred
+        if one.item.bucket == bucket and not one.item.solo:
+            behind = best_class is not None and one.item.klass > best_class
+            if behind or len(joining) >= room:
+                break
+            joining.append(one.item.key)
+        elif _unfit(here, one.item):
             continue
-        chosen = tuple(members[:cap])
-        groups.append(_Group(members=chosen, bucket=bucket, full=len(chosen) / cap))
-    return groups
+        elif _must_go_first(one, now, policy, refused=refused):
+            break
+        elif not refused and best_class is None:
+            best_class = one.item.klass
+    return tuple(joining)
 
 
-def _best(
-    groups: Sequence[_Group], idle: Sequence[Device], now: float, policy: Policy
-) -> tuple[_Group, Device] | None:
-    pairs = [
-        (group, device) for group in groups for device in idle if group.bucket not in device.barred
-    ]
-    if not pairs:
-        return None
-    return min(
-        pairs,
-        key=lambda pair: (
-            pair[0].head.item.klass,
-            not _overdue(pair[0].head, now, policy),
-            -_score(pair[0], pair[1], policy)
-            if not _overdue(pair[0].head, now, policy)
-            else -pair[0].head.item.rank,
-            pair[0].head.item.model not in pair[1].residents,
-            pair[0].head.place,
-            pair[1].slot,
-        ),
+def overtaken(waiting: Iterable[window.Waiting], keys: Iterable[work.Key]) -> frozenset[work.Key]:
+    """Who is passed over when these join a running session: all that wait before one of them."""
+    going, everybody = set(keys), list(waiting)
+    last = max((one.order for one in everybody if one.item.key in going), default=None)
+    if last is None:
+        return frozenset()
+    return frozenset(one.item.key for one in everybody if one.order < last) - going
+
+
+def forecast(
+    waiting: Iterable[window.Waiting], residents: Iterable[str], running_model: str, limit: int
+) -> tuple[str, ...]:
+    """The models to load ahead: of what waits, in its order, those that are not there yet."""
+    there = {"", running_model, *residents}
+    ordered = sorted(waiting, key=lambda one: one.order)
+    models = dict.fromkeys(one.item.model for one in ordered if one.item.model not in there)
+    return tuple(models)[: max(0, limit)]
+
+
+def _own_cap(item: work.Item, _kind: str) -> int:
+    return item.cap
+
+
+def _placeable(
+    able: Sequence[window.Waiting], device: Device, now: float, policy: Policy, cap: Cap
+) -> list[batches.Batch]:
+    """What the device could be given, without passing over anybody for too long."""
+    firsts = (
+        one
+        for one in able
+        if _must_go_first(one, now, policy, refused=one.item.bucket in device.barred)
     )
+    last = next((one.order for one in firsts), None)
+    return [
+        batches.cut(members, cap(members[0].item, device.kind), now, policy.linger_s)
+        for members in batches.by_bucket(able)
+        if members[0].item.bucket not in device.barred
+        and (last is None or members[0].order <= last)
+    ]
 
 
-def _overdue(one: window.Waiting, now: float, policy: Policy) -> bool:
-    return one.passed is not None and now - one.passed >= policy.patience_s
+def _must_go_first(one: window.Waiting, now: float, policy: Policy, *, refused: bool) -> bool:
+    if refused:
+        return patience.holds(one, now, policy.patience_s)
+    return patience.overdue(one, now, policy.patience_s)
 
 
-def _score(group: _Group, device: Device, policy: Policy) -> float:
-    item = group.head.item
-    resident = bool(item.model) and item.model in device.residents
-    # what is full at one member gains nothing by it
-    full = policy.full_gain * group.full if item.cap > 1 else 0.0
-    return item.rank + policy.resident_gain * resident + full
+def _place(
+    batch: batches.Batch,
+    device: Device,
+    models: set[str],
+    policy: Policy,
+    load_s: LoadSeconds | None,
+) -> tuple[int, float, int, int, int]:
+    """Sorts pairs, the one to place first first.
+
+    Of devices that are as good, one whose residents nobody wants: they may have to go.
+    """
+    item = batch.head.item
+    score = item.rank + policy.full_gain * batch.full - _load_cost(item, device, policy, load_s)
+    others = len((device.residents & models) - {item.model})
+    return item.klass, -score, others, batch.head.place, device.slot
+
+
+def _load_cost(
+    item: work.Item, device: Device, policy: Policy, load_s: LoadSeconds | None
+) -> float:
+    """The rank that loading the item's model must gain."""
+    if not item.model or item.model in device.residents:
+        return 0.0
+    seconds = load_s(item.model, device.kind) if load_s is not None else 0.0
+    return policy.swap_rank_per_s * seconds if seconds > 0 else policy.resident_gain
+
+
+def _may_take(device: Device, item: work.Item, every: Sequence[Device]) -> bool:
+    """Whether the device is worth a try: if not, only where no other one is."""
+    return not _unfit(device, item) or all(_unfit(other, item) for other in every)
+
+
+def _unfit(device: Device, item: work.Item) -> bool:
+    """Whether it was probed in vain, or theory says that not even one has room."""
+    if item.bucket in device.hopeless:
+        return True
+    return device.room is not None and bool(item.peaks) and item.peaks[0] > device.room

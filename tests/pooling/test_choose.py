@@ -18,8 +18,11 @@ def keys(choices):
     return [(choice.slot, choice.keys) for choice in choices]
 
 
-def device(slot=0, *residents, barred=()):
-    return choose.Device(slot=slot, residents=frozenset(residents), barred=frozenset(barred))
+def device(slot=0, *residents, barred=(), hopeless=(), **more):
+    return choose.Device(
+        slot=slot, residents=frozenset(residents), barred=frozenset(barred),
+        hopeless=frozenset(hopeless), **more,
+    )  # fmt: skip
 
 
 def test_the_best_rank_goes_first():
@@ -100,9 +103,174 @@ def test_joining_is_for_the_bucket_up_to_the_room():
     assert choose.join(waiting, "b", 0, 1.0, POLICY) == ()
 
 
-@pytest.mark.parametrize("starving", [wait("high", "x", klass=0), wait("passed", "x", passed=0.0)])
-def test_nobody_joins_while_someone_else_must_have_the_device(starving):
-    assert choose.join([wait("a", cap=8), starving], "b", 3, 30.0, POLICY) == ()
+def test_nobody_joins_while_someone_of_a_better_class_waits():
+    waiting = [wait("a", cap=8), wait("high", "x", klass=0)]
+    assert choose.join(waiting, "b", 3, 30.0, POLICY) == ()
+
+
+def test_who_is_behind_one_that_was_passed_over_too_long_does_not_join():
+    waiting = [
+        wait("before", cap=8, rank=2.0),
+        wait("passed", "x", rank=1.0, passed=0.0),
+        wait("behind", cap=8, rank=0.0),
+    ]
+    assert choose.join(waiting, "b", 3, 19.0, POLICY) == ("before", "behind")
+    assert choose.join(waiting, "b", 3, 20.0, POLICY) == ("before",)
+
+
+def test_who_was_refused_or_never_fits_here_stops_no_joins_but_while_devices_are_held_for_it():
+    waiting = [wait("large", "x", klass=0, passed=0.0), wait("a", cap=8)]
+    for at, joins in ((19.0, True), (20.0, False), (40.0, True), (60.0, False)):
+        here = device(barred=["x"])
+        assert choose.join(waiting, "b", 3, at, POLICY, device=here) == (("a",) if joins else ())
+        here = device(hopeless=["x"])
+        assert choose.join(waiting, "b", 3, at, POLICY, device=here) == ("a",)
+
+
+def test_plain_and_solo_work_joins_nobody():
+    waiting = [wait("p", wire.PLAIN), wait("solo", solo=True), wait("a", cap=8, place=1)]
+    assert choose.join(waiting, wire.PLAIN, 3, 1.0, POLICY) == ()
+    assert choose.join(waiting, "b", 3, 1.0, POLICY) == ("a",)
+
+
+def test_who_joins_passes_over_those_before_it():
+    waiting = [
+        wait("high", "x", klass=0),
+        wait("better", "x", rank=1.0),
+        wait("a"),
+        wait("last", "x", rank=-1.0),
+    ]
+    assert choose.overtaken(waiting, ["a"]) == {"high", "better"}
+    assert choose.overtaken(waiting, ["unknown"]) == frozenset()
+
+
+def test_the_measured_cap_cuts_a_batch_for_each_kind_of_device():
+    waiting = [wait(str(n), cap=8, place=n) for n in range(7)]
+    devices = [device(0, kind="small"), device(1, kind="large")]
+    caps = {"small": 2, "large": 4}
+    chosen = choose.choose(waiting, devices, 10.0, POLICY, lambda _, kind: caps[kind])
+    assert sorted((one.slot, len(one.keys)) for one in chosen) == [(0, 2), (1, 4)]
+
+
+def test_nobody_is_in_a_larger_batch_than_its_own_cap():
+    waiting = [wait("a", cap=4), wait("b", cap=4, place=1), wait("c", cap=2, place=2)]
+    (choice,) = choose.choose(waiting, [device()], 10.0, POLICY)
+    assert choice.keys == ("a", "b")
+
+
+@pytest.mark.parametrize(("gain", "first"), [(0.44, "resident"), (0.46, "better")])
+def test_a_swap_must_gain_the_rank_that_its_load_costs(gain, first):
+    waiting = [
+        wait("better", "x", rank=gain, model="other"),
+        wait("resident", "y", rank=0.0, model="m"),
+    ]
+    loads = {("other", "card"): 45.0}
+    (choice,) = choose.choose(
+        waiting, [device(0, "m", kind="card")], 10.0, POLICY,
+        load_s=lambda model, kind: loads[model, kind],
+    )  # fmt: skip
+    assert choice.keys == (first,)
+
+
+def test_what_needs_no_model_pays_no_load():
+    waiting = [wait("none", "x", rank=0.1), wait("resident", "y", rank=0.0, model="m")]
+    (choice,) = choose.choose(waiting, [device(0, "m")], 10.0, POLICY)
+    assert choice.keys == ("none",)
+
+
+def test_a_load_evicts_what_nobody_wants():
+    waiting = [
+        wait("first", "x", rank=9.0, model="new"),
+        wait("second", "y", rank=0.0, model="m", place=1),
+    ]
+    chosen = choose.choose(waiting, [device(0, "m"), device(1, "old")], 10.0, POLICY)
+    assert keys(chosen) == [(1, ("first",)), (0, ("second",))]
+
+
+def test_who_lingers_keeps_one_device_from_what_is_behind():
+    waiting = [
+        wait("lingers", "x", klass=0, cap=4, since=10.0),
+        wait("behind", "y", klass=2, since=0.0),
+    ]
+    assert keys(choose.choose(waiting, [device(0)], 10.1, POLICY)) == []
+    both = choose.choose(waiting, [device(0), device(1)], 10.1, POLICY)
+    assert keys(both) == [(1, ("behind",))]
+    assert both[0].passed == frozenset()
+
+
+def test_who_was_refused_does_not_block_others_at_first_whatever_its_class():
+    waiting = [wait("large", "x", klass=0, rank=5.0), wait("small", "y", klass=2)]
+    (choice,) = choose.choose(waiting, [device(0, barred=["x"])], 10.0, POLICY)
+    assert (choice.keys, choice.passed) == (("small",), {"large"})
+
+
+@pytest.mark.parametrize(
+    ("now", "served"), [(19.9, 1), (20.0, 0), (39.9, 0), (40.0, 1), (59.9, 1), (60.0, 0)]
+)
+def test_devices_are_held_for_who_was_refused_too_long_and_serve_others_in_turn(now, served):
+    waiting = [
+        wait("large", "x", rank=5.0, passed=0.0),
+        wait("small", "y", rank=1.0),
+        wait("low", "y", klass=2),
+    ]
+    devices = [device(0, barred=["x"]), device(1, barred=["x"])]
+    assert len(choose.choose(waiting, devices, now, POLICY)) == 2 * served
+
+
+def test_devices_are_not_held_against_who_is_before():
+    waiting = [wait("large", "x", rank=5.0, passed=0.0), wait("small", "y", rank=6.0)]
+    (choice,) = choose.choose(waiting, [device(0, barred=["x"])], 25.0, POLICY)
+    assert choice.keys == ("small",)
+
+
+def test_who_was_refused_on_one_device_goes_to_another():
+    waiting = [wait("large", "x", rank=5.0, passed=0.0), wait("small", "y", rank=1.0)]
+    chosen = choose.choose(waiting, [device(0, barred=["x"]), device(1)], 25.0, POLICY)
+    assert keys(chosen) == [(1, ("large",)), (0, ("small",))]
+
+
+def test_patience_of_zero_means_the_order_itself():
+    policy = choose.Policy(patience_s=0.0)
+    waiting = [
+        wait("better", "x", rank=0.1, model="other", passed=10.0),
+        wait("resident", "y", rank=0.0, model="m"),
+    ]
+    (choice,) = choose.choose(waiting, [device(0, "m")], 10.0, policy)
+    assert choice.keys == ("better",)
+
+
+def test_what_never_fits_a_device_is_left_to_another_kind_though_that_is_busy():
+    waiting = [wait("large", "x", rank=5.0, passed=0.0), wait("small", "y", rank=1.0)]
+    here, other = device(0, hopeless=["x"]), device(1)
+    (choice,) = choose.choose(waiting, [here], 25.0, POLICY, busy=[other])
+    assert (choice.keys, choice.passed) == (("small",), frozenset())
+
+
+def test_what_fits_nowhere_is_tried_all_the_same():
+    waiting = [wait("large", "x")]
+    here = device(0, hopeless=["x"])
+    assert keys(choose.choose(waiting, [here], 10.0, POLICY, busy=[here])) == [(0, ("large",))]
+
+
+def test_what_theory_calls_too_large_for_a_device_is_left_to_a_larger_one():
+    waiting = [wait("large", "x", rank=5.0, peaks=(2000,)), wait("small", "y", peaks=(10,))]
+    small, large = device(0, room=1000), device(1, room=4000)
+    assert keys(choose.choose(waiting, [small, large], 10.0, POLICY)) == [
+        (1, ("large",)), (0, ("small",))
+    ]  # fmt: skip
+    assert keys(choose.choose(waiting, [small], 10.0, POLICY, busy=[large])) == [(0, ("small",))]
+    assert keys(choose.choose(waiting, [small], 10.0, POLICY)) == [(0, ("large",))]
+
+
+def test_the_forecast_names_the_models_wanted_next_that_are_not_there():
+    waiting = [
+        wait("a", rank=1.0, model="second"), wait("b", rank=2.0, model="first"), wait("c"),
+        wait("d", rank=3.0, model="here"), wait("e", rank=4.0, model="runs"),
+        wait("f", rank=0.5, model="first"), wait("g", klass=2, rank=9.0, model="third"),
+    ]  # fmt: skip
+    assert choose.forecast(waiting, ["here"], "runs", 9) == ("first", "second", "third")
+    assert choose.forecast(waiting, ["here"], "runs", 1) == ("first",)
+    assert choose.forecast(waiting, ["here"], "runs", 0) == ()
 
 
 @hypothesis.given(
@@ -140,3 +308,99 @@ def test_choices_are_always_sound(given, devices):
         assert by_key[chosen[0].keys[0]].klass == best
     if len(chosen) < devices:
         assert len(taken) == len(waiting)
+
+
+class History:
+    """A pool of simulated devices, played against `choose`; sessions take `session_s`."""
+
+    session_s = 7.0
+
+    def __init__(self, devices):
+        self.now = 0.0
+        self.window = window.Window()
+        self.residents = [set() for _ in range(devices)]
+        self.until = [0.0] * devices
+        self.barred = [frozenset()] * devices
+        self.first_passed = {}
+        self.arrived = self.placed = 0
+
+    def arrive(self, bucket, klass, rank):
+        self.arrived += 1
+        item = work.Item(
+            key=str(self.arrived), name="t", bucket=bucket, model=bucket,
+            klass=klass, rank=rank, cap=3,
+        )  # fmt: skip
+        self.window.add(item, self.now)
+
+    def schedule(self):
+        """Place what may be placed; fails when one is passed over for longer than patience."""
+        slots = [n for n, until in enumerate(self.until) if until <= self.now]
+        devices = [device(n, *self.residents[n], barred=self.barred[n]) for n in slots]
+        for choice in choose.choose(self.window, devices, self.now, POLICY):
+            self.window.mark_passed(choice.passed, self.now)
+            self._place(choice.slot, choice.keys)
+
+    def join(self):
+        for slot, until in enumerate(self.until):
+            if until > self.now and self.residents[slot]:
+                (bucket,) = self.residents[slot]
+                here = device(slot, barred=self.barred[slot])
+                going = choose.join(self.window, bucket, 1, self.now, POLICY, device=here)
+                self.window.mark_passed(choose.overtaken(self.window, going), self.now)
+                if going:
+                    self._place(slot, going)
+
+    def _place(self, slot, going):
+        taken = [self.window.take(key) for key in going]
+        last = min(one.order for one in taken)
+        for one in self.window:
+            if one.order < last:
+                since = self.first_passed.setdefault(one.item.key, self.now)
+                late = self.now - since - POLICY.patience_s
+                barred = one.item.bucket in self.barred[slot]
+                assert late < 0 or (barred and int(late / POLICY.patience_s) % 2 == 1)
+        self.placed += len(going)
+        self.residents[slot] = {taken[0].item.bucket}
+        self.until[slot] = self.now + self.session_s
+
+
+@hypothesis.given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("wxyz"), st.integers(0, 2), st.integers(0, 40), st.integers(0, 5),
+            st.none() | st.frozensets(st.sampled_from("wxyz")),
+        ),
+        min_size=10, max_size=80,
+    ),
+    st.integers(1, 3),
+)  # fmt: skip
+def test_nobody_is_passed_over_for_longer_than_patience_in_any_history(steps, devices):
+    pool = History(devices)
+    for number, (bucket, klass, rank, pause, barred) in enumerate(steps):
+        pool.arrive(bucket, klass, rank / 20)
+        pool.now += pause
+        if barred is not None:
+            pool.barred[number % devices] = barred
+        pool.schedule()
+        pool.join()
+    pool.barred = [frozenset()] * devices
+    for _ in range(2 * len(steps)):
+        pool.now += pool.session_s
+        pool.schedule()
+    assert pool.placed == pool.arrived
+
+
+def test_a_tenant_that_never_leaves_starves_nobody_else():
+    pool = History(2)
+    pool.barred = [frozenset("x")] * 2
+    pool.arrive("x", 0, 9.0)
+    served = []
+    for _ in range(60):
+        for _ in range(6):
+            pool.arrive("y", 1, 0.0)
+        before = pool.placed
+        pool.schedule()
+        served.append(pool.placed > before)
+        pool.now += 10.0
+    assert served[:8] == [True, True, False, False, True, True, False, False]
+    assert 25 <= sum(served) <= 35
