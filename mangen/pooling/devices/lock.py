@@ -19,7 +19,8 @@ from typing import Self
 from mangen.pooling import errors
 from mangen.pooling.devices import device
 
-_OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+#: Python opens nothing for the programs that it starts: O_CLOEXEC is always set (PEP 446)
+_OPEN = os.O_RDWR | os.O_NOFOLLOW
 _held: weakref.WeakSet[CardLock] = weakref.WeakSet()
 
 

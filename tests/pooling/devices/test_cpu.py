@@ -60,6 +60,17 @@ def test_the_kernel_sees_a_peak_between_two_looks():
     assert opened.peak().allocated >= floor + 48 * MIB
 
 
+def test_a_trim_frees_what_only_refers_to_itself():
+    opened = cpu.Cpu(2**40)
+    opened.trim()
+    held = [b"\1" * (64 * MIB)]
+    held.append(held)
+    high = opened.memory().allocated
+    del held
+    opened.trim()
+    assert opened.memory().allocated <= high - 48 * MIB
+
+
 def test_looks_stand_in_where_the_kernel_keeps_no_peak(refuse):
     refuse("clear_refs")
     opened = cpu.Cpu(2**40)

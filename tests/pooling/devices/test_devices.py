@@ -405,10 +405,31 @@ def test_only_missing_memory_is_out_of_memory(error, is_one):
 
 
 def test_a_context_is_measured_where_its_process_is_told(faked):
-    opened = faked()
+    torch = Torch()
+    torch.cuda.empty_cache = lambda: None  # the allocator's own bytes are none of the context's
+    opened = faked(torch)
+    assert torch.reserved
     assert opened.overhead == 300 * MIB
     assert opened.id == f"GPU-{UUID}"
-    assert opened.memory().total == 22 * GIB
+
+
+def test_free_is_what_nvml_tells_of_the_uuid(faked):
+    torch = Torch()
+    driver = pynvml_of(torch)
+    driver.nvmlDeviceGetMemoryInfo = lambda handle: types.SimpleNamespace(
+        total=torch.total, free=(7 + handle) * GIB
+    )
+    assert faked(torch, driver).memory().free == 8 * GIB
+    driver.nvmlDeviceGetMemoryInfo = lambda _: types.SimpleNamespace(total=0, free=80 * GIB)
+    assert faked(torch, driver).memory().free == 22 * GIB  # never more than there is
+
+
+def test_both_peaks_are_the_allocators(faked):
+    torch = Torch()
+    opened = faked(torch)
+    opened.watch()
+    torch.zeros(5 * MIB // 4, device="cuda:1")
+    assert opened.peak() == device.Peak(allocated=5 * MIB, reserved=6 * MIB)
 
 
 def test_a_context_is_what_is_used_where_it_is_alone(faked):

@@ -86,7 +86,7 @@ def test_a_forked_child_does_not_keep_the_card(tmp_path):
 
 
 def test_a_card_that_was_closed_can_be_held_again(tmp_path):
-    held = lock.hold(_card(), tmp_path, "first")
+    held = lock.hold(_card(), tmp_path, "one with a longer name")
     held.close()
     held.close()
     assert not held.held
@@ -95,6 +95,15 @@ def test_a_card_that_was_closed_can_be_held_again(tmp_path):
             "worker": "second",
             "pid": os.getpid(),
         }
+
+
+def test_a_copy_of_the_file_does_not_keep_a_closed_lock(tmp_path):
+    held = lock.hold(_card(), tmp_path, "first")
+    copy = os.dup(held._file)  # as a process has it that was forked by foreign code
+    held.close()
+    with lock.hold(_card(), tmp_path, "second") as other:
+        assert other.held
+    os.close(copy)
 
 
 def test_an_exception_frees_the_card(tmp_path):
