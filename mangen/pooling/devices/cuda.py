@@ -182,8 +182,12 @@ def _check(torch: Any, name: str, index: int) -> None:
 
 
 def _loaded(name: str) -> Any:
-    """Load torch with expandable segments, without which big and small requests strand memory."""
-    if not any(each in os.environ for each in _SETTINGS):
+    """Load torch with expandable segments, without which big and small requests strand memory.
+
+    Not under WSL, whose driver may fail at a first allocation in them (pytorch #192330).
+    """
+    wsl = "microsoft" in os.uname().release.lower()
+    if not wsl and not any(each in os.environ for each in _SETTINGS):
         if "torch" in sys.modules:
             _log.warning("torch was loaded before %s could set its allocator up", name)
         os.environ[_SETTINGS[0]] = "expandable_segments:True"

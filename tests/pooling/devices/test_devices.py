@@ -530,6 +530,17 @@ def test_a_card_that_others_fill_is_no_wrong_configuration(faked):
         faked(busy)
 
 
+def test_segments_do_not_expand_under_wsl(monkeypatch):
+    monkeypatch.setenv("PYTORCH_ALLOC_CONF", "backend:native")  # so that what is set is undone
+    monkeypatch.delenv("PYTORCH_ALLOC_CONF")
+    monkeypatch.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
+    release = "5.15.167.4-microsoft-standard-WSL2"
+    monkeypatch.setattr(os, "uname", lambda: types.SimpleNamespace(release=release))
+    monkeypatch.setattr(cuda, "_torch", Torch)
+    cuda._loaded("cuda:0")
+    assert "PYTORCH_ALLOC_CONF" not in os.environ
+
+
 @pytest.mark.parametrize("given", [None, "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"])
 def test_segments_expand_unless_the_user_says_otherwise(monkeypatch, caplog, given):
     for name in ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"):
