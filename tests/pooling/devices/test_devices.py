@@ -548,6 +548,7 @@ def test_segments_expand_unless_the_user_says_otherwise(monkeypatch, caplog, giv
         if name != given:
             monkeypatch.delenv(name)
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace())
+    monkeypatch.setattr(os, "uname", lambda: types.SimpleNamespace(release="6.8.0-generic"))
     cuda._loaded("cuda:0")
     set_now = {name: os.environ.get(name) for name in cuda._SETTINGS}
     if given is None:
