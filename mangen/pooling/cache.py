@@ -262,10 +262,8 @@ class Cache:
         if value is None:
             return None  # `get` could not tell it from a miss
         try:
-            nbytes = tensors.nbytes(value)
-            if nbytes > max(self._host.limit, self._device.limit):
-                return None
             value = tensors.compact(value)
+            return value, tensors.nbytes(value)
         except tensors.Unmeasurable as error:
             if str(error) not in self._unmeasurable:
                 _log.warning("feature cache: it can't tell the bytes of %s", error)
@@ -275,7 +273,6 @@ class Cache:
             if not device.out_of_memory(error):
                 raise
             return None
-        return value, tensors.nbytes(value)
 
     def _place(self, entry: cache_ledger.Entry) -> bool:
         """Take an entry into the nearest tier that could hold it; answers whether it stayed."""

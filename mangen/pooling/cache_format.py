@@ -155,7 +155,8 @@ def _numpy(flat: dict[str, Any], metadata: dict[str, str]) -> bytes:
         name: array if array.flags.c_contiguous else array.copy(order="C")
         for name, array in flat.items()
     }
-    return framework.save(dense, metadata)
+    data: bytes = framework.save(dense, metadata)
+    return data
 
 
 def _torch(flat: dict[str, Any], metadata: dict[str, str]) -> bytes:

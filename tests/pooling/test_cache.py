@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 import logging
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -253,6 +255,19 @@ def test_a_product_is_rolled_back_though_another_member_used_it():
     assert one.get("text", "a") is None
 
 
+def test_what_is_not_proved_never_reaches_the_disk(tmp_path):
+    one = make(tmp_path)
+    one.put("text", "a", block(10), seconds=1.0, by="k")
+    one.put("text", "b", block(10), seconds=1.0)
+    one.compress(20)
+    assert one.nbytes == 0
+    assert list(tmp_path.glob("*.safetensors")) == []
+    one.settle("k", done=True)
+    one.close_session()
+    assert one.get("text", "a") is None
+    assert one.counters()["text"]["evictions"] == 2
+
+
 @pytest.mark.parametrize(("first", "second"), [(False, True), (True, False)])
 def test_the_last_maker_answers_for_a_product_that_two_made(first, second):
     one = make()
@@ -313,6 +328,16 @@ def test_what_was_evicted_comes_back_bit_exact_with_its_seconds(tmp_path):
     assert counters["seconds_saved"] == 2.5
     one.get("text", "a")
     assert one.counters()["text"]["hit"] == 1
+
+
+def test_what_lies_on_disk_is_not_written_again(tmp_path):
+    one = make(tmp_path)
+    one.put("text", "a", block(10), seconds=1.0)
+    one.close_session()
+    (path,) = tmp_path.glob("*.safetensors")
+    before = path.stat().st_ino
+    one.compress(10)
+    assert path.stat().st_ino == before
 
 
 def test_what_the_disk_lost_is_written_again_when_memory_lets_it_go(tmp_path):
@@ -376,3 +401,20 @@ def test_a_mapped_file_is_copied_before_it_can_change(tmp_path):
 def test_a_kind_named_like_the_sum_is_refused():
     with pytest.raises(errors.ConfigError, match="total"):
         cache.Cache(cache.Options(kinds={"total": cache.Policy()}))
+
+
+def test_hits_leave_nothing_behind_that_grows():
+    one = make()
+    one.put("text", "a", block(10), seconds=1.0)
+    for _ in range(1000):
+        one.get("text", "a")
+    assert len(one._host._heap) < 100
+
+
+def test_importing_it_loads_no_array_library():
+    code = (
+        "import sys, mangen.pooling.cache\n"
+        "print(sorted({'numpy', 'torch', 'safetensors'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert out.stdout.strip() == "[]"

@@ -214,6 +214,16 @@ def test_one_product_written_again_and_again_evicts_no_other(tmp_path):
     assert same(disk.get("k", "again").value, block(9))
 
 
+def test_a_product_that_grows_is_counted_once_and_rightly(tmp_path):
+    one = len(cache_format.dump("k", "0", block(0), 1.0))
+    disk = cache_disk.Disk(tmp_path, 3 * one + one // 2)
+    for n in range(3):
+        disk.put("k", str(n), block(n), seconds=1.0)
+    disk.put("k", "0", block(9, 2000), seconds=1.0)
+    assert same(disk.get("k", "0").value, block(9, 2000))
+    assert total(tmp_path) <= int((tmp_path / ".bytes").read_text()) <= 3 * one + one // 2
+
+
 def test_what_is_larger_than_the_cap_is_not_written_and_evicts_nothing(tmp_path):
     disk = cache_disk.Disk(tmp_path, 2000)
     disk.put("k", "a", block(1), seconds=1.0)
