@@ -13,6 +13,20 @@ import psutil
 from mangen import errors, services, settings
 
 _GIB = 1 << 30
+#: share of a card that is never promised: what drivers and libraries take unasked
+_MARGIN = 0.02
+#: what repeats, and how much a second that it saves is worth; voice and films are not among it
+_CACHED = {
+    "character": {"worth": 3.0},
+    "text": {"worth": 2.0},
+    "style": {"worth": 1.0},
+    "image": {"worth": 1.0},
+    "latent": {"worth": 1.0},
+    "panel": {
+        "worth": 0.01,
+        "only_while": ["mangen.repaint", "mangen.upscale", "mangen.outpaint", "mangen.encode"],
+    },
+}
 
 
 def devices(chosen: settings.Settings) -> list[str]:
@@ -21,10 +35,14 @@ def devices(chosen: settings.Settings) -> list[str]:
         return ["cpu"] * (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
     named: list[str] = []
     for word in chosen.devices.split(","):
-        match = re.fullmatch(r"\s*(cpu|cuda:\d+)(?:\*(\d+))?\s*", word)
+        match = re.fullmatch(r"\s*(cpu|cuda:\d+|sim:\w+(?:/\d+)?)(?:\*(\d+))?\s*", word)
         if match is None or (match[2] and not 1 <= int(match[2]) <= 256):
             raise errors.SettingsError(
-                f"MANGEN_DEVICES: {word!r} is no device; write cpu, cpu*2 or cuda:0"
+                f"MANGEN_DEVICES: {word!r} is no device; write cpu, cpu*2, cuda:0 or sim:card_24g"
+            )
+        if match[2] and match[1] != "cpu":
+            raise errors.SettingsError(
+                f"MANGEN_DEVICES: {word!r} names one card {match[2]} times; a card has one child"
             )
         named += [match[1]] * int(match[2] or 1)
     return named
@@ -40,6 +58,12 @@ def pool_configuration(chosen: settings.Settings) -> dict[str, Any]:
         "listener": "mangen.worker:make_listener",
         "devices": named,
         "cpu_bytes": int(chosen.cpu_memory_gib * _GIB or share),
+        "margin": _MARGIN,
+        "cache_bytes": int(chosen.cache_memory_gib * _GIB),
+        "cache_folder": str(chosen.root / "cache" / "features"),
+        "cache_disk_bytes": int(chosen.cache_disk_gib * _GIB),
+        "cache_kinds": _CACHED,
+        "reports": str(chosen.root / "reports"),
         "restart_after": chosen.restart_after,
         "patience_s": chosen.patience_s,
         "hard_factor": chosen.hard_limit_factor,

@@ -50,12 +50,21 @@ class Settings:
     )
     artifacts: str = _setting("", "folder of the artifact store; empty: artifacts under home")
     devices: str = _setting(
-        "auto", "devices of a worker, as cpu*2 or cuda:0,cpu; auto: one cpu device a core"
+        "auto", "devices of a worker, as cpu*2, cuda:0,cpu or sim:card_24g; auto: one cpu device a core"
     )
     cpu_memory_gib: float = _setting(
         0.0,
         "memory budget of one cpu device in GiB; 0: its share of 70 % of the machine's",
         least=0,
+    )
+    cache_memory_gib: float = _setting(
+        0.0,
+        "host memory of each device's feature cache in GiB; 0: a quarter of a cpu device, 2 beside "
+        "a card",
+        least=0,
+    )
+    cache_disk_gib: float = _setting(
+        8.0, "disk of the feature cache in GiB, under home; 0: none", least=0
     )
     window: int = _setting(
         4, "un-acked requests a worker holds for each device", least=1, most=1000

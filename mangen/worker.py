@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,8 +15,7 @@ from mangen.comic.stages import door, kit
 from mangen.dispatch import canvas, drain, housekeeping, leader, rank, reporter
 from mangen.ledger import jobs, ledger
 from mangen.pooling import celery_task, events, work
-
-log = logging.getLogger(__name__)
+from mangen.pooling import log as pool_log
 
 TASKS = [
     celery_app.build().register_task(
@@ -48,7 +46,7 @@ def make_work(handed: Mapping[str, str]) -> work.Work:
 
 def make_listener(control: events.Control) -> events.Listener:
     """Make what the parent's pool talks to: the reporter, behind queues that never block."""
-    return WorkerListener(control, settings.load())
+    return pool_log.Many(pool_log.Log(), WorkerListener(control, settings.load()))
 
 
 class ControlledPool:
@@ -59,9 +57,9 @@ class ControlledPool:
 
     def owners(self) -> Sequence[jobs.Owner]:
         return [
-            jobs.Owner.parse(child["owner"], device=child["device"], queues=drain.QUEUES)
+            jobs.Owner.parse(child["owner"], device=child["kind"], queues=drain.QUEUES)
             for child in self._control.report().get("children", ())
-            if child["state"] != "starting"
+            if child["state"] not in {"starting", "standby"}
         ]
 
     def report(self) -> Mapping[str, Any]:
@@ -73,9 +71,16 @@ class ControlledPool:
     def replace(self, owner: str) -> None:
         self._control.replace(owner)
 
+    def learn(self, seen: Sequence[jobs.Observation]) -> None:
+        """Hand the pool what workers before this one saw of work and of loading."""
+        self._control.learn([_recalled(one) for one in seen if one.kind in {"work", "load"}])
+
+    def expect(self, models: Sequence[str]) -> None:
+        self._control.expect(models)
+
 
 class WorkerListener:
-    """Turns the pool's events into releases, observations and log lines. Never blocks."""
+    """Turns the pool's events into heartbeats, releases and observations. Never blocks."""
 
     def __init__(self, control: events.Control, chosen: settings.Settings) -> None:
         for path in (chosen.image_engine, chosen.voice_engine):
@@ -101,6 +106,7 @@ class WorkerListener:
         )
         signals.task_revoked.connect(self._revoked)
         self._started = threading.Event()
+        self._reports: dict[str, str] = {}  # of children that were killed, by owner
 
     def _revoked(self, request: Any = None, **_: Any) -> None:
         """Cancel what Celery itself dropped before it reached the pool."""
@@ -120,18 +126,20 @@ class WorkerListener:
                     self._reporter.stop()
             case events.Finished():
                 self._reporter.observe(_observation(event))
+            case events.Loaded() | events.Restarted():
+                self._reporter.observe(_of_device(event))
             case events.ChildReady():
                 self._reporter.beat_soon()
-            case events.ChildLost() | events.Quarantined() | events.TimedOut():
-                log.error("%s", event)
-            case events.Restarted() | events.Loaded():
-                log.info("%s", event)
+            case events.TimedOut(owner=owner, report=report):
+                self._reports[owner] = report
             case _:
                 pass
 
     def child_lost(self, owner: str, keys: Sequence[work.Key], alone: bool) -> None:  # noqa: FBT001 - contracts.md spells it so
         held = {int(key.split("-", 1)[0]) for key in keys if key.split("-", 1)[0].isdecimal()}
-        self._reporter.child_lost(owner, held if alone else set(), "child_lost")
+        self._reporter.child_lost(
+            owner, held if alone else set(), "child_lost", self._reports.pop(owner, "")
+        )
 
 
 def _sweep(url: str, store: storage.Store, *, lease_s: float) -> None:
@@ -150,6 +158,7 @@ def _observation(event: events.Finished) -> jobs.Observation:
         model=data.get("model", ""),
         stage=data.get("stage", ""),
         bucket=data.get("bucket", ""),
+        device=event.kind,
         members=event.members,
         seconds=event.seconds,
         peak=event.peak,
@@ -158,5 +167,32 @@ def _observation(event: events.Finished) -> jobs.Observation:
             "attempt": data.get("attempt"),
             "owner": event.owner,
             "status": str(event.status),
+            "task": f"mangen.{data.get('stage', '')}",
+            "theory": event.theory if event.status is work.Status.DONE else 0,
         },
+    )
+
+
+def _of_device(event: events.Loaded | events.Restarted) -> jobs.Observation:
+    if isinstance(event, events.Loaded):
+        return jobs.Observation(
+            kind="load", model=event.model, device=event.device, seconds=event.seconds,
+            peak=event.nbytes, meta={"owner": event.owner, "ahead": event.ahead},
+        )  # fmt: skip
+    return jobs.Observation(
+        kind="restart", device=event.device, seconds=event.seconds,
+        meta={"old": event.old, "new": event.new, "tasks": event.tasks, "why": event.why},
+    )  # fmt: skip
+
+
+def _recalled(one: jobs.Observation) -> events.Seen:
+    return events.Seen(
+        name="" if one.kind == "load" else str(one.meta.get("task", "")),
+        model=one.model,
+        bucket=one.bucket,
+        device=one.device,
+        members=one.members,
+        seconds=one.seconds or 0.0,
+        peak=one.peak or 0,
+        theory=int(one.meta.get("theory") or 0),
     )

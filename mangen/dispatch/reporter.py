@@ -34,6 +34,10 @@ _UNREACHABLE = (
 )
 
 
+#: observations that a new worker learns from: enough for every stage's window, and quickly read
+_LESSONS = 5_000
+
+
 class Pool(Protocol):
     """What the reporter asks of its pool."""
 
@@ -41,6 +45,8 @@ class Pool(Protocol):
     def report(self) -> Mapping[str, Any]: ...
     def stop_job(self, job: int) -> None: ...
     def replace(self, owner: str) -> None: ...
+    def learn(self, seen: Sequence[jobs.Observation]) -> None: ...
+    def expect(self, models: Sequence[str]) -> None: ...
 
 
 class Reporter:
@@ -60,11 +66,12 @@ class Reporter:
         self._book, self._pool, self._leader, self._pass = book, pool, head, turn
         self._beat_s, self._lease_s, self._pass_s = lease_s / 3, lease_s, pass_s
         self._housekeep = housekeep
+        self._taught = False
         self._registered: set[str] = set()
         self._gone: set[str] = set()  # ended or lost here: they beat no more
         self._stop = threading.Event()
         self._poke = threading.Event()
-        self._lost: collections.deque[tuple[str, set[int] | None, owning.Reason]] = (
+        self._lost: collections.deque[tuple[str, set[int] | None, owning.Reason, str]] = (
             collections.deque()
         )
         self._returned: collections.deque[tuple[int, int, str]] = collections.deque()
@@ -80,10 +87,12 @@ class Reporter:
         for thread in self._threads:
             thread.start()
 
-    def child_lost(self, owner: str, alone: set[int] | None, reason: owning.Reason) -> None:
-        """Queue the release of a child's jobs; never blocks."""
+    def child_lost(
+        self, owner: str, alone: set[int] | None, reason: owning.Reason, report: str = ""
+    ) -> None:
+        """Queue the release of a child's jobs; never blocks. `report` is a file about its end."""
         self._gone.add(owner)
-        self._lost.append((owner, alone, reason))
+        self._lost.append((owner, alone, reason, report))
         self._poke.set()
 
     def observe(self, row: jobs.Observation) -> None:
@@ -119,6 +128,7 @@ class Reporter:
                 self._hand_back()
                 if not stopping:
                     self._beat()
+                    self._teach()
                 self._observe()
                 failing_since = None
             except _UNREACHABLE as error:
@@ -156,10 +166,17 @@ class Reporter:
             log.warning("owner %s was released by another: its child is replaced", name)
             self._pool.replace(name)
 
+    def _teach(self) -> None:
+        """Tell the pool what was seen before it lived, once, and whose work is coming."""
+        if not self._taught:
+            self._pool.learn(self._book.observations(_LESSONS))
+            self._taught = True
+        self._pool.expect(self._book.expected_models())
+
     def _release_lost(self) -> None:
         while self._lost:
-            owner, alone, reason = self._lost[0]
-            self._book.release(owner, alone, reason=reason)
+            owner, alone, reason, report = self._lost[0]
+            self._book.release(owner, alone, reason=reason, report=report)
             self._lost.popleft()  # only once the ledger has it
 
     def _hand_back(self) -> None:

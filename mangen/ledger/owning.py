@@ -65,17 +65,19 @@ class Owning(settling.Settling):
         alone: Collection[int] | None = None,
         reason: Reason = "child_lost",
         conn: sa.Connection | None = None,
+        report: str = "",
     ) -> Mapping[int, states.State]:
         """Take an owner's jobs from it, for good; answers where each of them stands now.
 
         child_lost: those in `alone` failures + 1, the others uncharged and marked to run alone.
         lease: losses + 1, and failures + 1 from the third loss on. shutdown: uncharged. A job
-        that was asked to stop is cancelled. The owner can claim and beat no more. Idempotent.
+        that was asked to stop is cancelled. The owner can claim and beat no more. `report`, a file
+        about the owner's end, is named in the attempts' errors. Idempotent.
         """
         if conn is None:
             with self.transaction() as own:
-                return self.release(owner, alone, reason, own)
-        return self.release_owner(conn, owner, alone, reason)
+                return self.release(owner, alone, reason, own, report)
+        return self.release_owner(conn, owner, alone, reason, report)
 
     def release_owner(
         self,
@@ -83,6 +85,7 @@ class Owning(settling.Settling):
         owner: jobs.Owner | str,
         alone: Collection[int] | None = None,
         reason: Reason = "child_lost",
+        report: str = "",
     ) -> Mapping[int, states.State]:
         """`release` within a transaction of the caller's."""
         name = str(owner)
@@ -95,7 +98,7 @@ class Owning(settling.Settling):
             owner=name,
             alone=sorted(alone or ()),
             reason=reason,
-            error=_ERRORS[reason],
+            error=_ERRORS[reason] + (f"; see {report}" if report else ""),
             backoff_s=self.backoff_s,
         )
         return {row.id: states.State(row.state) for row in found}
@@ -112,6 +115,11 @@ class Owning(settling.Settling):
         ]
         with self.statement() as conn:
             door.run(conn, "observe", observed=json.dumps(values, ensure_ascii=False))
+
+    def expected_models(self) -> Sequence[str]:
+        """Models of what is published, the soonest first: what devices will want next."""
+        with self.statement() as conn:
+            return [row["model"] for row in door.rows(conn, "expected_models")]
 
     def observations(self, limit: int = 10_000) -> Sequence[jobs.Observation]:
         """The latest observations, oldest first."""

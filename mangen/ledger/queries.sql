@@ -622,6 +622,11 @@ FROM jsonb_to_recordset(CAST(:observed AS jsonb)) AS o (
 )
 ORDER BY no;
 
+-- name: expected_models
+-- of what is published, bounded by the windows of living workers
+SELECT model FROM jobs WHERE state = 'published' AND model <> ''
+GROUP BY model ORDER BY min(class), max(rank) DESC, model;
+
 -- name: observations
 SELECT kind, model, stage, bucket, device, members, seconds, peak, meta
 FROM (SELECT * FROM observations ORDER BY id DESC LIMIT :limit) recent

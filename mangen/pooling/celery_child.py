@@ -1,51 +1,23 @@
-"""The child as a process: `python -m mangen.pooling.celery_child PIPE STACKS PARENT`.
-
-PIPE and STACKS are inherited descriptors, PARENT is the process id that must stay its parent.
-"""
+"""The child of Celery's worker: each of its requests ends in Celery's own tracer."""
 
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import multiprocessing
 import os
 import pickle
-import signal
-import sys
-from multiprocessing import connection
 from typing import Any
 
 from billiard import process as billiard_process
-from celery import platforms
 from celery.app import trace
 from celery.concurrency import prefork
 from kombu.utils import imports
 
-from mangen.pooling import celery_errors, celery_task, child, wire, work
+from mangen.pooling import celery_errors, celery_task, process, wire, work
 
 
 def main() -> None:
-    """Become the child that the first message says."""
-    pipe, stacks, parent = (int(word) for word in sys.argv[1:4])
-    platforms.set_pdeathsig("SIGKILL")  # early: importing the product takes its time
-    if os.getppid() != parent:
-        sys.exit(child.EXIT_ORPHAN)
-    os.set_inheritable(pipe, False)
-    os.set_inheritable(stacks, False)
-    conn = connection.Connection(pipe)
-    try:
-        hello: wire.Hello = conn.recv()
-    except (EOFError, OSError):
-        sys.exit(child.EXIT_ORPHAN)
-    _join_celery(hello)
-    # after Celery's own signals: stacks on request, and no dying by what means the parent
-    with open(stacks, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor, no path
-        faulthandler.register(signal.SIGUSR1, file=file, all_threads=True)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
-            # a handler, not SIG_IGN: that would pass on to what the child starts
-            signal.signal(number, lambda _number, _frame: None)
-        product: work.Work = imports.symbol_by_name(hello.work)(dict(hello.settings))
-        child.serve(conn, product, settle, hello)
+    process.run(_join_celery, settle)
     prefork.process_destructor(os.getpid(), 0)
 
 

@@ -6,25 +6,19 @@ Each member is settled when it ends; joins, aborts and hand-backs happen between
 
 from __future__ import annotations
 
-import collections
-import os
+import pathlib
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
 
-from mangen.pooling import device, errors, events, gate, runtime, wire, work
+from mangen.pooling import errors, events, gate, pipe, running, runtime, wire, work
+from mangen.pooling.devices import device
 
 EXIT_BROKEN = 70
 """Exit status of a child whose session left an exception behind."""
-EXIT_ORPHAN = 77
-"""Exit status of a child whose parent is gone."""
+EXIT_ORPHAN = pipe.EXIT_ORPHAN
 
-Settle: TypeAlias = Callable[[wire.Load, work.Outcome | None, float], Any]
-"""Closes one request with its outcome, after so many seconds; answers the reply.
-
-No outcome: run the plain task it is.
-"""
+Settle = running.Settle
 
 
 def serve(conn: wire.Conn, product: work.Work, settle: Settle, hello: wire.Hello) -> None:
@@ -42,82 +36,144 @@ class Child:
     def __init__(
         self, conn: wire.Conn, product: work.Work, settle: Settle, hello: wire.Hello
     ) -> None:
-        self._conn = conn
+        self._pipe = pipe.Pipe(conn)
         self._product = product
         self._settle = settle
-        self._owner = hello.owner
-        self._rt = runtime.ChildRuntime(hello, send=conn.send, poll=self._poll_in_step)
-        self._peak = device.Peak()
-        self._later: collections.deque[wire.ToChild] = collections.deque()
-        self._flagged: dict[work.Key, work.Why] = {}
-        self._running: runtime.Running | None = None
+        self._hello = hello
+        self._running: running.Running | None = None
+        self._expected: tuple[str, ...] = ()
+        self._rt: runtime.ChildRuntime
 
     def run(self) -> None:
-        self._conn.send(wire.Ready(report=self._rt.report()))
         try:
-            while True:
-                message = self._later.popleft() if self._later else self._receive()
-                match message:
-                    case wire.Stop():
-                        return
-                    case wire.Offer():
-                        self._serve_offer(message)
-                    case wire.GiveBack():
-                        self._give_back(message)
-                    case _:  # an abort of what ended meanwhile
-                        pass
+            if self._hello.standby and not self._stand_by():
+                return
+            self._move_in()
+            self._serve()
         except BaseException:  # noqa: BLE001 - said aloud, then the process ends
-            self._conn.send(wire.Broken(error=traceback.format_exc()))
+            self._pipe.send(wire.Broken(error=traceback.format_exc()))
             raise SystemExit(EXIT_BROKEN) from None
+        finally:
+            if hasattr(self, "_rt"):
+                self._rt.owned.close()
 
-    # -- the pipe
+    def snapshot(self) -> None:
+        """Write down the device's memory where the parent looks for it; from any thread."""
+        if self._hello.reports and hasattr(self, "_rt"):
+            path = snapshot_path(self._hello.reports, self._hello.owner)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._rt.owned.snapshot(path)
 
-    def _receive(self) -> wire.ToChild:
-        try:
-            message: wire.ToChild = self._conn.recv()
-        except (EOFError, OSError):
-            os._exit(EXIT_ORPHAN)
-        return message
+    # -- coming up
 
-    def _poll(self) -> None:
-        while self._conn.poll():
-            message = self._receive()
-            if isinstance(message, wire.Abort):
-                self._flagged[message.key] = message.why
-            else:
-                self._later.append(message)
+    def _stand_by(self) -> bool:
+        """Bring the models near without touching the device; answers whether to move in."""
+        for model in self._hello.models:
+            spec = self._product.spec(model)
+            if spec is not None and spec.fetch is not None:
+                spec.fetch()
+        self._pipe.send(wire.Fetched())
+        while True:
+            match self._pipe.receive():
+                case wire.MoveIn() as word:
+                    self._expected = word.models
+                    return True
+                case wire.Stop():
+                    return False
+                case _:
+                    pass
+
+    def _move_in(self) -> None:
+        owned = device.make(self._hello.device, self._hello.options)
+        self._rt = runtime.ChildRuntime(
+            self._hello, owned, self._product, send=self._pipe.send, poll=self._poll_in_step
+        )
+        self._load_expected()
+        self._pipe.send(wire.Ready(report=self._rt.report(), kind=owned.kind))
+        threading.Thread(target=self._monitor, name="monitor", daemon=True).start()
+
+    def _load_expected(self) -> None:
+        """Load what is expected and fits; a model that won't load is its session's failure."""
+        for model in self._expected:
+            spec = self._product.spec(model)
+            if spec is None:
+                continue
+            try:
+                self._rt.residents.load_ahead(spec)
+            except Exception as error:  # noqa: BLE001 - whatever a product's loader raises
+                self._pipe.send(
+                    wire.Note(
+                        event=events.LoadFailed(
+                            owner=self._hello.owner, model=model, error=f"{error!r}"[:500]
+                        )
+                    )
+                )
+        self._expected = ()
+
+    # -- the loop
+
+    def _serve(self) -> None:
+        trimmed = False
+        while True:
+            if not self._pipe.waits(self._hello.idle_trim_s):
+                if not trimmed:  # idle: the one time when waiting for the device costs nothing
+                    self._rt.trim()
+                    self._pipe.send(wire.Looked(report=self._rt.report(trimmed=True)))
+                    trimmed = True
+                if self._expected:
+                    self._load_expected()
+                self._pipe.waits(self._hello.monitor_s)
+                continue
+            match self._pipe.receive():
+                case wire.Stop():
+                    return
+                case wire.Offer() as offer:
+                    trimmed = False
+                    self._serve_offer(offer)
+                case wire.GiveBack() as message:
+                    self._give_back(message)
+                case wire.Expect() as word:
+                    self._expected = word.models
+                case _:  # an abort of what ended meanwhile
+                    pass
 
     def _poll_in_step(self) -> None:
         """Serve `Runtime.progress`: leave the step when every member of it is to be dropped."""
-        self._poll()
-        running = self._running
-        if running is None or not running.stepping or not running.loads:
+        self._pipe.poll()
+        now, flagged = self._running, self._pipe.flagged
+        if now is None or not now.stepping or not now.loads:
             return
-        if all(key in self._flagged for key in running.loads):
-            key = next(iter(running.loads))
-            raise errors.Dropped(key, self._flagged[key])
+        if all(key in flagged for key in now.loads):
+            key = next(iter(now.loads))
+            raise errors.Dropped(key, flagged[key])
 
-    def _note(self, event: events.Event) -> None:
-        self._conn.send(wire.Note(event=event))
+    def _monitor(self) -> None:
+        """Look at the device every `monitor_s`, whatever the main thread does."""
+        while True:
+            time.sleep(self._hello.monitor_s)
+            try:
+                self._pipe.send(wire.Looked(report=self._rt.report()))
+            except OSError:
+                return
 
     # -- one offer
 
     def _serve_offer(self, offer: wire.Offer) -> None:
         if offer.join:  # the session it was meant for is over: the parent offers again
-            self._leave(offer, offer.loads, need=0, usable=self._rt.gate.usable())
+            self._leave(offer, need=0, usable=self._rt.gate.usable())
             return
         if offer.bucket == wire.PLAIN:
             self._run_plain(offer)
         else:
             self._run_session(offer)
-        self._flagged.clear()
-        self._conn.send(wire.Idle(batch=offer.batch, report=self._rt.report()))
+        self._pipe.flagged.clear()
+        self._pipe.send(wire.Idle(batch=offer.batch, report=self._rt.report()))
 
     def _run_plain(self, offer: wire.Offer) -> None:
         for load in offer.loads:
-            began = self._take(offer.batch, [load.item.key], joinable=False)
+            began = self._take(offer, load)
             reply = self._settle(load, None, 0.0)
-            self._conn.send(
+            self._pipe.send(
                 wire.Settled(
                     key=load.item.key,
                     outcome=work.Outcome.done(),
@@ -127,173 +183,81 @@ class Child:
             )
 
     def _run_session(self, offer: wire.Offer) -> None:
-        admitted = self._admit(offer)
+        peaks = self._rt.heated(offer)
+        self._rt.features.waiting(offer.waiting)
+        self._rt.residents.expected = offer.forecast
+        self._rt.move_watermark(max(offer.largest, peaks[len(offer.loads) - 1]))
+        admitted = self._admit(offer, peaks)
         if admitted is None:
             return
-        self._peak.start()
-        session = self._product.open(offer.bucket, self._rt)
-        running = self._running = runtime.Running(
-            offer=offer, session=session, admitted=admitted, peaks=offer.peaks,
-            began=time.monotonic(), weights=self._rt.residents.nbytes,
+        for model in offer.forecast[:1]:
+            spec = self._product.spec(model)
+            if spec is not None:
+                self._rt.residents.fetch(spec)
+        now = self._running = running.Running(
+            self._rt, self._pipe, offer, admitted,
+            peaks=peaks, settle=self._settle, give_back=self._give_back,
         )  # fmt: skip
+        session = self._product.open(offer.bucket, self._rt)
         try:
-            chosen, rest = offer.loads[: admitted.members], offer.loads[admitted.members :]
-            if rest:
-                self._leave(offer, rest, need=0, usable=admitted.usable)
-            self._add(running, offer, chosen)
-            while running.loads:
-                self._between(running)
-                if running.loads:
-                    self._step(running)
+            now.live(session)
         finally:
             self._running = None
             session.close()
-        peak = self._observed(running)
-        self._rt.gate.settle(running.admitted, peak)
-        self._note(
-            events.Batched(
-                owner=self._owner, bucket=offer.bucket, model=offer.loads[0].item.model,
-                members=running.members, seconds=time.monotonic() - running.began,
-                reserved=admitted.reserved, peak=peak,
-            )
-        )  # fmt: skip
+        self._pipe.send(wire.Note(event=now.close()))
 
-    def _admit(self, offer: wire.Offer) -> gate.Admitted | None:
-        verdict = self._rt.gate.admit(offer.peaks[: len(offer.loads)], offer.loads[0].item.model)
+    def _admit(self, offer: wire.Offer, peaks: tuple[int, ...]) -> gate.Admitted | None:
+        model = offer.loads[0].item.model
+        resident = model in self._rt.residents.sizes()
+        verdict = self._rt.gate.admit(
+            peaks[: len(offer.loads)],
+            model,
+            weights=0 if resident else offer.weights,
+            hopeless=offer.hopeless,
+        )
+        owner, bucket = self._hello.owner, offer.bucket
         if isinstance(verdict, gate.Admitted):
             self._note(
                 events.Admitted(
-                    owner=self._owner, bucket=offer.bucket, members=verdict.members,
+                    owner=owner, bucket=bucket, members=verdict.members,
                     reserved=verdict.reserved, usable=verdict.usable,
                 )
             )  # fmt: skip
             return verdict
         self._note(
             events.Refused(
-                owner=self._owner, bucket=offer.bucket, need=verdict.need, usable=verdict.usable,
+                owner=owner, bucket=bucket, need=verdict.need, usable=verdict.usable,
                 never=verdict.never,
             )
         )  # fmt: skip
         if verdict.never:
-            self._take(offer.batch, [load.item.key for load in offer.loads], joinable=False)
             for load in offer.loads:
+                self._take(offer, load)
                 self._give_back(wire.GiveBack(load=load, why=work.Why.NEVER_FITS))
         else:
-            self._leave(offer, offer.loads, need=verdict.need, usable=verdict.usable)
+            self._leave(offer, need=verdict.need, usable=verdict.usable)
         return None
 
-    def _leave(
-        self, offer: wire.Offer, loads: Iterable[wire.Load], *, need: int, usable: int
-    ) -> None:
-        keys = tuple(load.item.key for load in loads)
-        self._conn.send(wire.Left(batch=offer.batch, keys=keys, need=need, usable=usable))
+    def _leave(self, offer: wire.Offer, *, need: int, usable: int) -> None:
+        keys = tuple(load.item.key for load in offer.loads)
+        self._pipe.send(wire.Left(batch=offer.batch, keys=keys, need=need, usable=usable))
 
-    def _take(self, batch: int, keys: list[work.Key], *, joinable: bool) -> float:
+    def _take(self, offer: wire.Offer, load: wire.Load) -> float:
         now = time.monotonic()
-        self._conn.send(wire.Taken(batch=batch, keys=tuple(keys), at=now, joinable=joinable))
+        self._pipe.send(wire.Taken(batch=offer.batch, keys=(load.item.key,), at=now))
         return now
-
-    # -- one session
-
-    def _add(
-        self, running: runtime.Running, offer: wire.Offer, loads: tuple[wire.Load, ...]
-    ) -> None:
-        """Claim; what was aborted on its way is given back unclaimed, what is stale settles."""
-        self._poll()
-        wanted = [load for load in loads if load.item.key not in self._flagged]
-        ended = running.session.add([load.item for load in wanted]) if wanted else {}
-        now = self._take(
-            offer.batch, [load.item.key for load in loads], joinable=running.session.joinable
-        )
-        for load in wanted:
-            running.loads[load.item.key] = load
-            running.taken[load.item.key] = now
-        running.members += len(wanted) - len(ended)
-        self._settle_all(running, ended)
-        for load in loads:
-            if load not in wanted:
-                why = self._flagged.pop(load.item.key)
-                self._give_back(wire.GiveBack(load=load, why=why))
-
-    def _step(self, running: runtime.Running) -> None:
-        running.stepping = True
-        try:
-            ended = running.session.step()
-        except errors.Dropped:
-            ended = {}  # `_between` drops them
-        except MemoryError:
-            ended = self._out_of_memory(running)
-        finally:
-            running.stepping = False
-        self._settle_all(running, ended)
-
-    def _out_of_memory(self, running: runtime.Running) -> dict[work.Key, work.Outcome]:
-        """Let the session part with its members one by one, then return all that can be."""
-        ended = {key: running.session.drop(key, work.Why.OOM) for key in list(running.loads)}
-        self._rt.compress_cache(self._rt.known())
-        self._rt.evict(self._rt.known(), "")
-        self._rt.trim()
-        return ended
-
-    def _between(self, running: runtime.Running) -> None:
-        self._poll()
-        for key in [key for key in running.loads if key in self._flagged]:
-            outcome = running.session.drop(key, self._flagged.pop(key))
-            self._settle_all(running, {key: outcome})
-        kept: list[wire.ToChild] = []
-        while self._later:
-            message = self._later.popleft()
-            if isinstance(message, wire.GiveBack):
-                self._give_back(message)
-            elif isinstance(message, wire.Offer) and message.join and running.loads:
-                self._join(running, message)
-            else:
-                kept.append(message)
-        self._later.extend(kept)
-
-    def _join(self, running: runtime.Running, offer: wire.Offer) -> None:
-        if offer.batch != running.offer.batch:
-            self._leave(offer, offer.loads, need=0, usable=self._rt.gate.usable())
-            return
-        before = running.admitted.members
-        verdict = self._rt.gate.extend(running.admitted, offer.peaks, len(offer.loads))
-        if isinstance(verdict, gate.Refused):
-            self._leave(offer, offer.loads, need=verdict.need, usable=verdict.usable)
-            return
-        running.admitted, running.peaks = verdict, offer.peaks
-        chosen = offer.loads[: verdict.members - before]
-        if len(chosen) < len(offer.loads):
-            self._leave(offer, offer.loads[len(chosen) :], need=0, usable=verdict.usable)
-        self._add(running, offer, chosen)
-
-    def _settle_all(self, running: runtime.Running, ended: Mapping[work.Key, work.Outcome]) -> None:
-        peak = self._observed(running)
-        members = len(running.loads)
-        for key, outcome in ended.items():
-            load = running.loads.pop(key)
-            seconds = time.monotonic() - running.taken.pop(key)
-            self._rt.forget(key)
-            self._flagged.pop(key, None)
-            reply = self._settle(load, outcome, seconds)
-            self._conn.send(
-                wire.Settled(
-                    key=key, outcome=outcome, reply=reply, seconds=seconds, peak=peak,
-                    members=members,
-                )
-            )  # fmt: skip
-        if ended and running.loads:
-            running.admitted = self._rt.gate.shrink(
-                running.admitted, running.peaks, len(running.loads)
-            )
-
-    def _observed(self, running: runtime.Running) -> int:
-        """Answer the highest bytes so far over what was there before and the weights loaded."""
-        loaded = max(0, self._rt.residents.nbytes - running.weights)
-        return max(0, self._peak.sample() - running.admitted.used - loaded)
 
     def _give_back(self, message: wire.GiveBack) -> None:
         load = message.load
         outcome = self._product.give_back(load.item, message.why)
         if not message.quiet:
             reply = self._settle(load, outcome, 0.0)
-            self._conn.send(wire.Settled(key=load.item.key, outcome=outcome, reply=reply))
+            self._pipe.send(wire.Settled(key=load.item.key, outcome=outcome, reply=reply))
+
+    def _note(self, event: events.Event) -> None:
+        self._pipe.send(wire.Note(event=event))
+
+
+def snapshot_path(folder: str, owner: str) -> pathlib.Path:
+    """Where a child writes down what its device's memory held when it was given up."""
+    return pathlib.Path(folder) / f"{owner.replace('/', '-')}.memory"

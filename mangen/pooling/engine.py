@@ -15,7 +15,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from mangen.pooling import config, desk, events, lives, report, requests, slots, work
+from mangen.pooling import (
+    answers,
+    config,
+    desk,
+    events,
+    idling,
+    learned,
+    lives,
+    offers,
+    report,
+    requests,
+    slots,
+    wire,
+    work,
+)
 
 _log = logging.getLogger(__name__)
 _TICK_S = 0.25
@@ -38,7 +52,13 @@ class Engine:
         self._capacity = capacity
         self._inbox: queue.SimpleQueue[_Word] = queue.SimpleQueue()
         self._slots = slots.Slots(worker, settings, hear=self._on_heard, tell=self._tell)
-        self._desk = desk.Desk(settings, self._slots, tell=self._tell, lost=self._on_lost)
+        self._desk = desk.Desk(settings, self._slots)
+        self._lore = learned.Learned()
+        self._offers = offers.Offers(settings, self._slots, self._desk.table, self._lore)
+        self._answers = answers.Answers(
+            settings, self._slots, self._desk, self._lore, tell=self._tell, lost=self._on_lost
+        )
+        self._idling = idling.Idling(settings, self._slots, self._desk.table, self._lore)
         self._report: Mapping[str, Any] = {}
         self._thread = threading.Thread(target=self._run, name="pool-engine", daemon=True)
 
@@ -73,7 +93,7 @@ class Engine:
         self, match: Callable[[Mapping[str, Any]], bool], why: work.Why = work.Why.ABORT
     ) -> None:
         def found() -> None:
-            for key in self._desk.matching(match):
+            for key in self._desk.table.matching(match):
                 self._desk.abort(key, why)
 
         self._inbox.put(found)
@@ -81,11 +101,22 @@ class Engine:
     def replace(self, owner: str) -> None:
         self._inbox.put(lambda: self._desk.replace(owner))
 
+    def learn(self, seen: Sequence[events.Seen]) -> None:
+        self._inbox.put(lambda: self._lore.recall(seen))
+
+    def expect(self, models: Sequence[str]) -> None:
+        self._inbox.put(lambda: self._on_expected(tuple(models)))
+
     def report(self) -> Mapping[str, Any]:
         return self._report
 
+    def _on_expected(self, models: tuple[str, ...]) -> None:
+        for child in self._slots.free:
+            if any(model not in child.report.residents for model in models):
+                child.tell(wire.Expect(models=models))
+
     def _on_heard(self, heard: lives.Heard) -> None:
-        self._inbox.put(lambda: self._desk.hear(heard))
+        self._inbox.put(lambda: self._answers.hear(heard))
 
     def _on_lost(self, owner: str, keys: Sequence[work.Key], alone: bool) -> None:  # noqa: FBT001 - as Listener spells it
         self._guard(lambda: self.listener.child_lost(owner, keys, alone))
@@ -113,6 +144,7 @@ class Engine:
             self._tend()
             for word in self._words():
                 self._guard(word)
+        self._slots.close()
         self._tell(events.PoolStopped(worker=self.worker, cold=bool(self._desk.stopping)))
 
     def _words(self) -> list[_Word]:
@@ -120,7 +152,7 @@ class Engine:
         short = max(0.01, min(_TICK_S, self._settings.linger_s))
         words = []
         try:
-            words.append(self._inbox.get(timeout=short if self._desk.waits else _TICK_S))
+            words.append(self._inbox.get(timeout=short if len(self._desk.table.window) else _TICK_S))
             while True:
                 words.append(self._inbox.get_nowait())
         except queue.Empty:
@@ -131,14 +163,20 @@ class Engine:
         if self._desk.stopping is None:
             self._guard(lambda: self._slots.tend(now))
             self._guard(self._desk.withdraw)
-            self._guard(lambda: self._desk.schedule(now))
+            self._guard(lambda: self._offers.schedule(now))
             self._guard(self._desk.give_back)
+            self._guard(lambda: self._watch(now))
         self._guard(lambda: self._slots.enforce(now, self._desk.ask))
         self._guard(self._write_report)
 
+    def _watch(self, now: float) -> None:
+        for alarm in self._idling.look(now):
+            self._tell(alarm)
+
     def _write_report(self) -> None:
+        table = self._desk.table
         self._report = report.build(
-            window=self._desk.unacked, running=self._desk.running, capacity=self._capacity,
+            window=table.unacked, running=table.running, capacity=self._capacity,
             slots=self._slots, counters=self._counters,
         )  # fmt: skip
 

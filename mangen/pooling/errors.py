@@ -27,6 +27,10 @@ class NoRoom(PoolError, MemoryError):
     """
 
 
+class CacheRefused(PoolError, ValueError):
+    """A product of a kind that the feature cache does not take."""
+
+
 class Dropped(BaseException):
     """Raised out of `Runtime.progress` when every member of the session is to be dropped.
 

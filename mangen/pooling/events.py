@@ -65,17 +65,23 @@ class ChildLost(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Restarted(Event):
-    """A standby child took the place of one that had done its number of tasks."""
+    """A standby child took the place of a worn one; `seconds` the device served nobody."""
 
     slot: int
+    device: str
     old: str
     new: str
     tasks: int
+    why: str
+    seconds: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Quarantined(Event):
-    """A device's children die at once, again and again: it rests before the next try."""
+    """A device rests before the next try.
+
+    Its children die at once, again and again, or the memory of a dead one did not come back.
+    """
 
     slot: int
     device: str
@@ -86,12 +92,67 @@ class Quarantined(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Loaded(Event):
-    """A model became resident."""
+    """A model became resident; `ahead` when no session waited for it."""
+
+    owner: str
+    device: str
+    model: str
+    seconds: float
+    nbytes: int
+    ahead: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class LoadFailed(Event):
+    """A model that nobody waits for yet could not be loaded."""
+
+    owner: str
+    model: str
+    error: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Warmed(Event):
+    """A model that was just loaded made its first pass."""
 
     owner: str
     model: str
     seconds: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Evicted(Event):
+    """A model gave its room up."""
+
+    owner: str
+    model: str
     nbytes: int
+    why: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Compressed(Event):
+    """The feature cache gave so many bytes up; `watermark` is what it may hold now."""
+
+    owner: str
+    nbytes: int
+    watermark: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Hit(Event):
+    """The feature cache had a product, in memory or on disk, and saved its seconds."""
+
+    owner: str
+    kind: str
+    disk: bool
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Miss(Event):
+    owner: str
+    kind: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +168,7 @@ class Admitted(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Refused(Event):
-    """The gate let nothing in; `never` when it can't ever fit this device."""
+    """The gate let nothing in; `never` when a probe showed that it can't ever fit this device."""
 
     owner: str
     bucket: str
@@ -117,16 +178,66 @@ class Refused(Event):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class OutOfMemory(Event):
+    """Memory ran out under so many members; they go on as `then` at a time, 0: not at all."""
+
+    owner: str
+    bucket: str
+    model: str
+    members: int
+    then: int
+    reserved: int
+    error: str
+    #: it was alone on the whole device: such work never fits here
+    proved: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Batched(Event):
-    """A session ended: how many members it had in all, its seconds, its peak over the weights."""
+    """A session ended: how many members it had in all, its seconds, its peak over the weights.
+
+    `loading` of its `seconds` went into models; `whole` when all members ran from the first step
+    to the last, so that its time says something about its size.
+    """
 
     owner: str
     bucket: str
     model: str
     members: int
     seconds: float
+    loading: float
     reserved: int
     peak: int
+    whole: bool
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Sampled(Event):
+    """A look at a device every `monitor_s`.
+
+    `busy` of the `wanted` seconds since the last look, in which it had work or work waited for it,
+    a session ran. `difference` is what the device holds beyond the ledger of bytes.
+    """
+
+    owner: str
+    device: str
+    used: int
+    known: int
+    reserved: int
+    difference: int
+    fragmentation: float | None
+    busy: float
+    wanted: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Idling(Event):
+    """An alarm: a device has nothing to do though work waits that it has room for."""
+
+    slot: int
+    device: str
+    waiting: int
+    seconds: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,16 +260,40 @@ class Finished(Event):
     seconds: float
     peak: int
     members: int
+    #: what the device is, and the peak that theory gave for so many members
+    kind: str = ""
+    theory: int = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class TimedOut(Event):
-    """Work passed its hard limit and its child was killed; `stacks` is what it was doing."""
+    """Work passed its hard limit and its child was killed; `stacks` is what it was doing.
+
+    `report` is the file with the stacks, the memory and the device's processes; empty without one.
+    """
 
     owner: str
     keys: tuple[work.Key, ...]
     seconds: float
     stacks: str
+    report: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """One observation: of work (`name`), or of a model's loading (an empty name, peak = weights).
+
+    `device` is its kind. `theory` is what theory gave for the peak; 0: the peak says nothing.
+    """
+
+    name: str
+    model: str
+    bucket: str
+    device: str
+    members: int
+    seconds: float
+    peak: int
+    theory: int
 
 
 class Listener(Protocol):
@@ -204,11 +339,19 @@ class Control(Protocol):
         """End this owner, by force after a grace, and start its next generation."""
         ...
 
+    def learn(self, seen: Sequence[Seen]) -> None:
+        """Take in what was observed before this worker lived, the oldest first."""
+        ...
+
+    def expect(self, models: Sequence[str]) -> None:
+        """Say whose work is coming, the soonest first: an idle device loads what fits ahead."""
+        ...
+
     def report(self) -> Mapping[str, Any]:
         """Answer the latest state, JSON data.
 
         `window`: data of what is un-acked; `running`: data of what is in children's hands and
         acked; `room` and `capacity` in requests; `children`: slot, owner, device, state, pid,
-        residents, bytes, batch; `counters`.
+        residents, bytes, batch, busy and fragmentation; `counters`.
         """
         ...

@@ -1,26 +1,42 @@
 """Who admits bytes on one device: the only owner of them, in the device's child.
 
-usable = budget - max(what is measured, what is known) - what running members reserved and have not
-filled yet. *Known* are the floor (the process before its first work), the resident weights and the
-cache; *measured* is the resident set, which also holds what the allocator keeps. So neither a leak
-nor a load that isn't finished can be overlooked.
+usable = reach - margin - max(allocated, known) - what running members reserved and have not filled
+yet. *reach* is all that this process could have allocated at once: what the driver has left, and
+what its own allocator holds in one piece; a foreign tenant lowers it. *Known* are the floor (the
+process before its first work), the resident weights and the cache's share of this memory;
+*allocated* is measured. So neither a leak nor a load that isn't finished can be overlooked.
+
+It asks "does it fit", never "is it unchanged". Its lock guards the reservations alone: whoever
+gives bytes back is called without it.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from typing import Protocol
+
+from mangen.pooling.devices import device
+
+#: bytes of others on a device that don't spoil a probe: a desktop, a monitor
+FOREIGN_SLACK = 256 << 20
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Admitted:
-    """So many members may run; `reserved` bytes are theirs until they are settled."""
+    """So many members may run; `reserved` bytes are theirs until they are settled.
+
+    `used` and `known` are the device's and the ledger's bytes when they were let in. `probe`: they
+    should not fit, but have the whole device, to see.
+    """
 
     members: int
     reserved: int
     usable: int
     used: int
+    known: int
+    probe: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,67 +48,138 @@ class Refused:
     never: bool
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Balance:
+    """The device's bytes beside the ledger's, at one moment.
+
+    `difference` is live memory that nobody reserved, loaded or cached. `foreign` is what other
+    processes hold of the device. `room`: what one session could get with everything evicted.
+    """
+
+    memory: device.Memory
+    known: int
+    reserved: int
+    usable: int
+    difference: int
+    foreign: int
+    room: int
+
+
 class Reclaimer(Protocol):
     """Gives bytes back, in this order: compress the cache, evict unpinned residents, trim."""
 
     def compress_cache(self, wanted: int) -> int: ...
     def evict(self, wanted: int, keep: str) -> int: ...
     def trim(self) -> None: ...
+    def weights(self) -> int:
+        """Bytes of resident weights."""
+        ...
+
     def known(self) -> int:
-        """Bytes of resident weights and cache."""
+        """Bytes of resident weights and of the cache, on this device."""
+        ...
+
+    def limit_cache(self, watermark: int) -> None:
+        """Let the cache hold no more than this on the device, and give back what is beyond it."""
         ...
 
 
 class Gate:
-    """Budget in bytes; `measure` answers the bytes used now."""
+    """`margin` is the share of the device that is never promised."""
 
-    def __init__(self, budget: int, measure: Callable[[], int], reclaimer: Reclaimer) -> None:
-        self._budget = budget
-        self._measure = measure
+    def __init__(self, owned: device.Device, reclaimer: Reclaimer, *, margin: float = 0.0) -> None:
+        self._device = owned
         self._reclaimer = reclaimer
-        self._floor = measure() - reclaimer.known()
+        self._lock = threading.Lock()
         self._admitted: list[Admitted] = []
+        look = owned.memory()
+        self._floor = max(0, look.allocated - reclaimer.known())
+        self._margin = int(margin * look.total)
 
     @property
     def reserved(self) -> int:
-        return sum(one.reserved for one in self._admitted)
+        return sum(one.reserved for one in self._running())
 
     def usable(self) -> int:
         """Bytes that could be admitted now, without evicting anything; may be negative."""
-        used = self._measure()
-        known = self._floor + self._reclaimer.known()
-        base = min((one.used for one in self._admitted), default=used)
-        unfilled = max(0, self.reserved - max(0, used - base))
-        return self._budget - max(used, known) - unfilled
+        return self.balance().usable
 
-    def admit(self, peaks: Sequence[int], keep: str = "") -> Admitted | Refused:
+    def balance(self) -> Balance:
+        """Hold the device against the ledger of bytes; may be called from any thread."""
+        look = self._device.memory()
+        known = self._floor + self._reclaimer.known()
+        running = self._running()
+        reserved = sum(one.reserved for one in running)
+        # what members have filled: growth since the first was let in, without what was loaded
+        filled = 0
+        if running:
+            first = min(running, key=lambda one: one.used)
+            filled = max(0, look.allocated - first.used - (known - first.known))
+        foreign = look.total - self._device.overhead - look.reserved - look.free
+        return Balance(
+            memory=look,
+            known=known,
+            reserved=reserved,
+            usable=look.reach - self._margin - max(look.allocated, known)
+            - max(0, reserved - filled),
+            difference=max(0, look.allocated - known - min(reserved, filled)),
+            foreign=max(0, foreign),
+            room=look.reach - self._margin - self._floor,
+        )  # fmt: skip
+
+    def admit(
+        self, peaks: Sequence[int], keep: str = "", *, weights: int = 0, hopeless: bool = False
+    ) -> Admitted | Refused:
         """Admit as many members as fit; `peaks[i]` are bytes with i + 1, `keep` is their model.
 
-        Makes room first, and takes fewer members only when making room did not help.
+        `weights` are bytes that they will load besides. Makes room first, and takes fewer members
+        only when making room did not help. What is larger than the whole device by its estimate is
+        let in alone, with everything evicted, once: unless it was proved `hopeless`.
         """
-        self.make_room(peaks[-1], keep)
-        usable = self.usable()
+        self.make_room(peaks[-1] + weights, keep)
+        now = self.balance()
         for members in range(len(peaks), 0, -1):
-            if peaks[members - 1] <= usable:
-                admitted = Admitted(
-                    members=members,
-                    reserved=peaks[members - 1],
-                    usable=usable,
-                    used=self._measure(),
-                )
-                self._admitted.append(admitted)
-                return admitted
-        return Refused(need=peaks[0], usable=usable, never=peaks[0] > self._budget - self._floor)
+            if peaks[members - 1] + weights <= now.usable:
+                return self._let_in(members, peaks[members - 1], now)
+        need = peaks[0] + weights
+        empty = now.memory.total - self._device.overhead - self._margin - self._floor
+        resident = self._reclaimer.known()
+        if need + resident <= empty:  # it would fit, were the device ours alone and unbroken
+            return Refused(need=need, usable=now.usable, never=False)
+        if hopeless:
+            return Refused(need=need, usable=now.usable, never=True)
+        if now.foreign > FOREIGN_SLACK:  # a probe beside others proves nothing
+            return Refused(need=need, usable=now.usable, never=False)
+        return self._let_in(1, max(0, now.usable - weights), now, probe=True)
 
     def make_room(self, wanted: int, keep: str = "") -> bool:
         """Evict until `wanted` bytes are usable; answers whether they are."""
-        if self._reclaimer.compress_cache(max(0, wanted - self.usable())):
+        lacking = wanted - self.usable()
+        if lacking > 0 and self._reclaimer.compress_cache(lacking):
+            lacking = wanted - self.usable()
+        if lacking > 0 and self._reclaimer.evict(lacking, keep):
             self._reclaimer.trim()
-        if self._reclaimer.evict(max(0, wanted - self.usable()), keep):
+            lacking = wanted - self.usable()
+        if lacking > 0:
             self._reclaimer.trim()
-        if wanted > self.usable():
-            self._reclaimer.trim()
-        return wanted <= self.usable()
+            lacking = wanted - self.usable()
+        return lacking <= 0
+
+    def move_watermark(self, largest: int) -> int:
+        """Let the cache have what the weights and the `largest` single peak at hand leave.
+
+        Answers the new watermark: dynamic watermark compression, as what runs changes.
+        """
+        now = self.balance()
+        peak = max(largest, now.reserved)
+        watermark = max(0, now.room - self._reclaimer.weights() - peak)
+        self._reclaimer.limit_cache(watermark)
+        return watermark
+
+    def admissible(self, peak: int) -> int:
+        """Answer how many members of `peak` bytes each could run now, in all."""
+        now = self.balance()
+        return max(0, now.usable + now.reserved) // peak if peak > 0 else 0
 
     def extend(self, admitted: Admitted, peaks: Sequence[int], more: int) -> Admitted | Refused:
         """Let up to `more` members join a running session; `peaks[i]` are bytes with i + 1 in all.
@@ -103,10 +190,7 @@ class Gate:
         for members in range(min(admitted.members + more, len(peaks)), admitted.members, -1):
             reserved = max(admitted.reserved, peaks[members - 1])
             if reserved - admitted.reserved <= usable:
-                self._admitted.remove(admitted)
-                larger = dataclasses.replace(admitted, members=members, reserved=reserved)
-                self._admitted.append(larger)
-                return larger
+                return self._replace(admitted, members, reserved)
         need = peaks[min(admitted.members, len(peaks) - 1)] - admitted.reserved
         return Refused(need=need, usable=usable, never=False)
 
@@ -114,14 +198,37 @@ class Gate:
         """Keep only what so many members need: the others were not granted, or ended."""
         if members >= admitted.members:
             return admitted
-        self._admitted.remove(admitted)
-        smaller = dataclasses.replace(
-            admitted, members=members, reserved=peaks[members - 1] if members else 0
-        )
-        self._admitted.append(smaller)
-        return smaller
+        return self._replace(admitted, members, peaks[members - 1] if members else 0)
+
+    def resize(self, admitted: Admitted, peaks: Sequence[int], members: int) -> Admitted:
+        """Reserve anew for a session that ran out of memory, as much as there is of it."""
+        smaller = self._replace(admitted, members, 0)
+        self.make_room(peaks[members - 1])
+        return self._replace(smaller, members, min(peaks[members - 1], max(0, self.usable())))
 
     def settle(self, admitted: Admitted, observed: int) -> float:
         """Free the reservation; answers observed / reserved (0 where nothing was reserved)."""
-        self._admitted.remove(admitted)
+        with self._lock:
+            self._admitted.remove(admitted)
         return observed / admitted.reserved if admitted.reserved else 0.0
+
+    def _let_in(
+        self, members: int, reserved: int, now: Balance, *, probe: bool = False
+    ) -> Admitted:
+        admitted = Admitted(
+            members=members, reserved=reserved, usable=now.usable, used=now.memory.allocated,
+            known=now.known, probe=probe,
+        )  # fmt: skip
+        with self._lock:
+            self._admitted.append(admitted)
+        return admitted
+
+    def _replace(self, old: Admitted, members: int, reserved: int) -> Admitted:
+        new = dataclasses.replace(old, members=members, reserved=reserved)
+        with self._lock:
+            self._admitted[self._admitted.index(old)] = new
+        return new
+
+    def _running(self) -> list[Admitted]:
+        with self._lock:
+            return list(self._admitted)

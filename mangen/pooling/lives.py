@@ -19,13 +19,15 @@ from collections.abc import Callable, Mapping
 from multiprocessing import connection
 from typing import TypeAlias
 
-from mangen.pooling import device, wire, work
+from mangen.pooling import wear, wire, work
+from mangen.pooling.devices import cpu
 
 _log = logging.getLogger(__name__)
 
 
 class State(enum.StrEnum):
     STARTING = "starting"
+    STANDBY = "standby"  # it has all it can have without its device
     IDLE = "idle"
     BUSY = "busy"
     LEAVING = "leaving"  # it was told to stop
@@ -39,6 +41,7 @@ class Batch:
     number: int
     bucket: str
     model: str
+    first: work.Item
     cap: int
     began: float
     limit: float | None
@@ -85,18 +88,26 @@ class Child:
     """
 
     def __init__(
-        self, hello: wire.Hello, devices: tuple[str, ...], hear: Callable[[Heard], None]
+        self,
+        hello: wire.Hello,
+        module: str,
+        devices: tuple[str, ...],
+        hear: Callable[[Heard], None],
+        record: wear.Wear,
     ) -> None:
         self.hello = hello
+        self.wear = record
+        self.kind = hello.device
         self.state = State.STARTING
         self.started = time.monotonic()
         self.ready_at: float | None = None
         self.tasks = 0
         self.report = wire.Report()
+        self.fragmentation: float | None = None  # when it last was idle and had trimmed
         self.batch: Batch | None = None
         self.barred: dict[str, float] = {}
-        self.refusals = 0
-        self.worn = False
+        self.worn = ""
+        self.processes: Mapping[int, int | None] = {}
         self.replaced = False
         self.error = ""
         self.leave_by: float | None = None
@@ -106,7 +117,7 @@ class Child:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "mangen.pooling.celery_child",
+                [sys.executable, "-m", module,
                  str(theirs.fileno()), str(self._stacks.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL, env=_environment(devices), process_group=0,
                 pass_fds=(theirs.fileno(), self._stacks.fileno()),
@@ -139,6 +150,10 @@ class Child:
     def ask_stacks(self) -> None:
         """Let it write down what its threads do; a stopped process won't."""
         self._signal(signal.SIGUSR1)
+
+    def ask_snapshot(self) -> None:
+        """Let it write down what its device's memory holds."""
+        self._signal(signal.SIGUSR2)
 
     def stacks(self) -> str:
         """Answer what it wrote."""
@@ -208,5 +223,5 @@ def _environment(devices: tuple[str, ...]) -> Mapping[str, str]:
     env = dict(os.environ)
     env["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path or os.getcwd() for path in sys.path))  # noqa: PTH109 - sys.path speaks in strings
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        env.setdefault(name, str(device.threads_each(devices)))
+        env.setdefault(name, str(cpu.threads_each(devices)))
     return env

@@ -12,12 +12,15 @@ class ModelSpec:
     """A model that can be resident.
 
     `load` runs in the child and returns whatever the engine needs; `warm` is called once with it.
-    `weight_bytes` are what it holds while resident; `cold_factor` multiplies theory peaks until
-    peaks were observed.
+    `fetch` brings the weights near (host memory, page cache) without touching the device, in a
+    thread beside running work or in a standby child; `load` must not need it, only be quicker
+    after it. `weight_bytes` are what it holds while resident; `cold_factor` multiplies theory
+    peaks until peaks were observed.
     """
 
     key: str
     weight_bytes: int
     load: Callable[[], Any]
     warm: Callable[[Any], None] | None = None
+    fetch: Callable[[], None] | None = None
     cold_factor: float = 1.5

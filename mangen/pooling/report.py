@@ -29,27 +29,39 @@ def build(
 
 
 def _child(slot: slots.Slot, child: lives.Child) -> dict[str, Any]:
-    batch = child.batch
+    batch, said = child.batch, child.report
     return {
         "slot": slot.number,
         "owner": child.owner,
         "device": slot.device,
+        "kind": child.kind,
+        "card": slot.card.id,
         "state": str(child.state),
         "standby": child is slot.standby,
         "pid": child.pid,
         "tasks": child.tasks,
-        "residents": dict(child.report.residents),
-        "cache": dict(child.report.cache),
+        "residents": dict(said.residents),
+        "cache": dict(said.cache),
         "bytes": {
-            "used": child.report.used,
-            "usable": child.report.usable,
-            "reserved": child.report.reserved,
+            "total": said.memory.total if said.memory is not None else 0,
+            "used": said.used,
+            "known": said.known,
+            "usable": said.usable,
+            "reserved": said.reserved,
+            "difference": said.difference,
+            "foreign": said.foreign,
+            "watermark": said.watermark,
         },
+        "admissible": said.admissible,
+        "busy": round(slot.meter.total.ratio, 4),
+        "fragmentation": child.fragmentation,
+        "loading_s": round(said.loading_s, 3),
         "batch": None
         if batch is None
         else {
             "bucket": batch.bucket,
             "model": batch.model,
+            "cap": batch.cap,
             "offered": len(batch.offered),
             "taken": len(batch.taken),
             "limit_s": batch.limit,

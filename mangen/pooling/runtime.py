@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from mangen.pooling import cache, device, events, gate, models, residents, wire, work
+from mangen.pooling import cache, events, gate, models, residents, wire, work
+from mangen.pooling.devices import device
 
 _PROGRESS_EVERY_S = 0.5
 
 
 class ChildRuntime:
-    """The Runtime of a child; it also gives bytes back when the gate asks (a gate.Reclaimer).
+    """The Runtime of a child.
 
-    `poll` reads the pipe and raises Dropped when nothing is left to be done; `send` writes to it.
+    It also gives bytes back when the gate asks (a gate.Reclaimer), and is the house the residents
+    live in. `poll` reads the pipe and raises Dropped when nothing is left to be done; `send`
+    writes to it.
     """
 
     def __init__(
         self,
         hello: wire.Hello,
+        owned: device.Device,
+        product: work.Work,
         *,
         send: Callable[[wire.ToParent], None],
         poll: Callable[[], None],
     ) -> None:
         self.owner = hello.owner
         self.device = hello.device
-        self._memory = cache.MemoryCache(hello.nbytes // 4)
-        self.cache: work.FeatureCache = self._memory
-        self.residents = residents.Residents(self._make_room, self._loaded)
-        self.gate = gate.Gate(hello.nbytes, device.used_bytes, self)
+        self.kind = owned.kind
+        self.owned = owned
+        self.features = cache.Cache(hello.cache, note=self._note_cache)
+        self.cache: work.FeatureCache = self.features
+        self.residents = residents.Residents(self)
+        self.gate = gate.Gate(owned, self, margin=hello.margin)
+        #: called before a model is loaded, and after it with its bytes: who measures must know
+        self.before_load: Callable[[], None] = lambda: None
+        self.after_load: Callable[[int], None] = lambda _nbytes: None
+        #: bytes of one member of what ran last, for what is said of the device
+        self.peak_one = 0
+        self._watermark = 0
+        self._product = product
         self._send = send
         self._poll = poll
         self._thread = threading.get_ident()
@@ -51,52 +64,118 @@ class ChildRuntime:
             self._send(wire.Progress(key=key, done=done, of=of))
         self._poll()
 
-    def forget(self, key: work.Key) -> None:
-        """The key was settled."""
+    def forget(self, key: work.Key, *, done: bool) -> None:
+        """The key was settled: what it put in the cache stays, or goes."""
         self._told.pop(key, None)
+        self.features.settle(key, done=done)
 
-    def report(self) -> wire.Report:
+    def report(self, *, trimmed: bool = False) -> wire.Report:
+        """Say how the device stands; `trimmed`: it is idle, and nothing more can be given back."""
+        now = self.gate.balance()
         return wire.Report(
             residents=self.residents.sizes(),
-            cache={"bytes": self._memory.nbytes, **self._memory.counters},
-            used=device.used_bytes(),
-            usable=self.gate.usable(),
-            reserved=self.gate.reserved,
+            cache=self.features.counters(),
+            memory=now.memory,
+            used=now.memory.allocated,
+            known=now.known,
+            usable=now.usable,
+            reserved=now.reserved,
+            room=now.room,
+            difference=now.difference,
+            foreign=now.foreign,
+            watermark=self._watermark,
+            admissible=self.gate.admissible(self.peak_one),
+            fragmentation=now.memory.fragmentation if trimmed else None,
+            loading_s=self.residents.seconds,
         )
 
+    def spec(self, model: str) -> models.ModelSpec | None:
+        return self._product.spec(model) if model else None
+
+    def heated(self, offer: wire.Offer) -> tuple[int, ...]:
+        """The offer's peaks, those that are theory times their model's cold factor."""
+        spec = self.spec(offer.loads[0].item.model)
+        factor = spec.cold_factor if spec is not None else 1.0
+        cold = offer.cold or (False,) * len(offer.peaks)
+        return tuple(
+            int(peak * factor) if is_cold else peak
+            for peak, is_cold in zip(offer.peaks, cold, strict=True)
+        )
+
+    def move_watermark(self, largest: int) -> None:
+        self._watermark = self.gate.move_watermark(largest)
+
+    # -- gate.Reclaimer
+
     def compress_cache(self, wanted: int) -> int:
-        return self._memory.shrink(max(0, self._memory.nbytes - wanted)) if wanted > 0 else 0
+        return self._compressed(self.features.compress(wanted) if wanted > 0 else 0)
 
     def evict(self, wanted: int, keep: str) -> int:
         return self.residents.evict(wanted, keep)
 
     def trim(self) -> None:
-        device.trim()
+        self.owned.trim()
+
+    def weights(self) -> int:
+        return self.residents.nbytes
 
     def known(self) -> int:
-        return self.residents.nbytes + self._memory.nbytes
+        return self.residents.nbytes + self.features.device_bytes
 
-    def _make_room(self, wanted: int, keep: str) -> bool:
+    def limit_cache(self, watermark: int) -> None:
+        self._compressed(self.features.limit_device(watermark))
+
+    # -- residents.House
+
+    def make_room(self, wanted: int, keep: str) -> bool:
         return self.gate.make_room(wanted, keep)
 
-    def _loaded(self, spec: models.ModelSpec, seconds: float) -> None:
-        event = events.Loaded(
-            owner=self.owner, model=spec.key, seconds=seconds, nbytes=spec.weight_bytes
+    def fits(self, wanted: int) -> bool:
+        return wanted <= self.gate.usable()
+
+    def loading(self) -> None:
+        self.before_load()
+
+    def loaded(self, spec: models.ModelSpec, seconds: float, *, ahead: bool) -> None:
+        self.after_load(spec.weight_bytes)
+        self._note(
+            events.Loaded(
+                owner=self.owner, device=self.kind, model=spec.key, seconds=seconds,
+                nbytes=spec.weight_bytes, ahead=ahead,
+            )
+        )  # fmt: skip
+
+    def warmed(self, spec: models.ModelSpec, seconds: float) -> None:
+        self.after_load(0)
+        self._note(events.Warmed(owner=self.owner, model=spec.key, seconds=seconds))
+
+    def evicted(self, spec: models.ModelSpec) -> None:
+        self.before_load()
+        self.after_load(-spec.weight_bytes)
+        self._note(
+            events.Evicted(owner=self.owner, model=spec.key, nbytes=spec.weight_bytes, why="room")
         )
+
+    def _compressed(self, nbytes: int) -> int:
+        if nbytes:
+            self._note(
+                events.Compressed(owner=self.owner, nbytes=nbytes, watermark=self._watermark)
+            )
+        return nbytes
+
+    def _note_cache(self, noted: cache.Noted) -> None:
+        match noted.what:
+            case cache.What.HIT | cache.What.DISK_HIT:
+                disk = noted.what is cache.What.DISK_HIT
+                self._note(
+                    events.Hit(
+                        owner=self.owner, kind=noted.kind, disk=disk, seconds=noted.seconds
+                    )
+                )  # fmt: skip
+            case cache.What.MISS:
+                self._note(events.Miss(owner=self.owner, kind=noted.kind))
+            case _:  # bytes that go are told as Compressed, the rest is in the counters
+                pass
+
+    def _note(self, event: events.Event) -> None:
         self._send(wire.Note(event=event))
-
-
-@dataclasses.dataclass(kw_only=True, slots=True)
-class Running:
-    """One session in a child: its members by key, each with the time it was taken."""
-
-    offer: wire.Offer
-    session: work.Session
-    admitted: gate.Admitted
-    peaks: tuple[int, ...]
-    began: float
-    weights: int = 0
-    loads: dict[work.Key, wire.Load] = dataclasses.field(default_factory=dict)
-    taken: dict[work.Key, float] = dataclasses.field(default_factory=dict)
-    members: int = 0
-    stepping: bool = False

@@ -6,13 +6,26 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from mangen.pooling import config, events, lives, wire, work
+from mangen.pooling import config, events, lives, meter, wear, wire, work
+from mangen.pooling.devices import device as devices
+from mangen.pooling.devices import lock
 
 QUARANTINE_DEATHS = 6
 QUARANTINE_S = 60.0
-_REFUSALS = 3
 _DUMP_S = 1.0
-_START_S = 180.0  #: no child takes so long to import its product
+_START_S = 600.0  #: no child takes so long to import its product and load its models
+_RECHECK_S = 0.2
+_FOREIGN_SLACK = 0.05  #: share of a card that may have gone to others while a child died
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Vacancy:
+    """A worn child is going: from when on, and what to say once its follower serves."""
+
+    owner: str
+    tasks: int
+    why: str
+    since: float
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
@@ -21,11 +34,19 @@ class Slot:
 
     number: int
     device: str
+    card: devices.Card
     child: lives.Child | None = None
     standby: lives.Child | None = None
     deaths: int = 0
     not_before: float = 0.0
     quarantined: bool = False
+    vacancy: Vacancy | None = None
+    #: the device's free bytes before its child came, and the dead one whose bytes must come back
+    free_before: int | None = None
+    dead: int | None = None
+    reclaim_by: float = 0.0
+    checked: float = 0.0
+    meter: meter.Meter = dataclasses.field(default_factory=meter.Meter)
 
     def died(self, now: float, *, quick: bool) -> float:
         """Note an unplanned death; answers the seconds until the next try.
@@ -42,6 +63,20 @@ class Slot:
         """Note that a child did some work: no loop."""
         self.deaths = 0
         self.quarantined = False
+
+    def lingers(self) -> str:
+        """Say what a dead child still holds of the card; empty: its bytes came back."""
+        if self.dead is None:
+            return ""
+        if self.dead in self.card.processes():
+            return f"process {self.dead} is dead, and the card still counts its memory"
+        free, total = self.card.free(), self.card.total
+        if free is None or total is None or self.free_before is None:
+            return ""  # nobody can tell
+        lacking = self.free_before - free
+        if not self.card.processes() and lacking > _FOREIGN_SLACK * total:
+            return f"{lacking} bytes did not come back after process {self.dead} died"
+        return ""
 
     @property
     def children(self) -> Iterator[lives.Child]:
@@ -63,7 +98,10 @@ class Generations:
 
 
 class Slots:
-    """All devices of a pool. The engine thread owns it and starts every child."""
+    """All devices of a pool. The engine thread owns it and starts every child.
+
+    Construction raises ConfigError for a card that isn't there, or that another worker has.
+    """
 
     def __init__(
         self,
@@ -78,10 +116,25 @@ class Slots:
         self._hear = hear
         self._tell = tell
         self._generations = Generations()
-        self._all = [Slot(number=n, device=name) for n, name in enumerate(settings.devices)]
+        self._all = [
+            Slot(
+                number=n, device=name, card=devices.card(name, settings.options),
+                meter=meter.Meter(settings.idle_alarm_s),
+            )  # fmt: skip
+            for n, name in enumerate(settings.devices)
+        ]
+        self._locks = [lock.hold(slot.card, settings.place, worker) for slot in self._all]
 
     def __iter__(self) -> Iterator[Slot]:
         return iter(self._all)
+
+    def close(self) -> None:
+        """Let other workers have the cards. No child lives any more."""
+        for held in self._locks:
+            if held is not None:
+                held.close()
+        for slot in self._all:
+            slot.card.close()
 
     def of(self, child: lives.Child) -> Slot:
         return self._all[child.slot]
@@ -106,29 +159,37 @@ class Slots:
         return child.state is lives.State.BUSY and not self._handing_over(self.of(child))
 
     def tend(self, now: float) -> None:
-        """Start what is due, let a standby take over, and enforce limits."""
+        """Start what is due, let a standby take over, and see that the dead gave back."""
         for slot in self._all:
-            if slot.child is None and slot.standby is None and now >= slot.not_before:
-                slot.child = self._start(slot)
+            if slot.child is None and slot.standby is None:
+                if self._clear(slot, now) and now >= slot.not_before:
+                    slot.free_before = slot.card.free()
+                    slot.child = self._start(slot)
+            elif slot.child is not None and slot.child.state is lives.State.STANDBY:
+                if self._clear(slot, now):
+                    self._move_in(slot.child, slot, now)
             elif (
                 slot.child is not None
                 and slot.standby is None
-                and self._worn(slot.child)
                 and now >= slot.not_before
+                and _worn(slot.child)
             ):
-                slot.standby = self._start(slot)
+                slot.standby = self._start(slot, after=slot.child)
             if (
                 slot.child is not None
                 and slot.child.state is lives.State.IDLE
                 and self._handing_over(slot)
             ):
+                slot.vacancy = Vacancy(
+                    owner=slot.child.owner, tasks=slot.child.tasks, why=_worn(slot.child), since=now
+                )
                 slot.child.stop(self._settings.grace_s)
 
     def wear_out(self) -> None:
         """Replace every child softly, whatever it has done."""
         for slot in self._all:
             if slot.child is not None:
-                slot.child.worn = True
+                slot.child.worn = "it was asked to go"
 
     def enforce(self, now: float, ask: Callable[[lives.Child, work.Why], None]) -> None:
         """Ask, then dump, then kill what is beyond its limit."""
@@ -145,6 +206,8 @@ class Slots:
                 if batch.dump_at is not None and now >= batch.dump_at:
                     batch.dump_at, batch.kill_at = None, now + _DUMP_S
                     child.ask_stacks()
+                    child.ask_snapshot()
+                    child.processes = self.of(child).card.processes()
                 if batch.kill_at is not None and now >= batch.kill_at:
                     batch.kill_at = None
                     child.kill()
@@ -152,10 +215,22 @@ class Slots:
                 child.leave_by = None
                 child.kill()
 
+    def ready(self, child: lives.Child, now: float) -> None:
+        """Take note that a child serves its device; a restart is over with it."""
+        slot = self.of(child)
+        vacancy, slot.vacancy = slot.vacancy, None
+        if vacancy is not None and slot.child is child:
+            self._tell(
+                events.Restarted(
+                    slot=slot.number, device=slot.device, old=vacancy.owner, new=child.owner,
+                    tasks=vacancy.tasks, why=vacancy.why, seconds=now - vacancy.since,
+                )
+            )  # fmt: skip
+
     def bury(self, child: lives.Child, status: int, now: float) -> bool:
         """Take a dead child out of its slot; answers whether its death was planned.
 
-        A standby moves in, else the slot starts a new child when it may.
+        A standby moves in once the device is free, else the slot starts a new child when it may.
         """
         slot = self.of(child)
         empty = child.batch is None and (status == 0 or child.ready_at is None)
@@ -165,33 +240,35 @@ class Slots:
             slot.standby = None
         elif slot.child is child:
             slot.child, slot.standby = slot.standby, None
-            if slot.child is not None:
-                self._tell(
-                    events.Restarted(
-                        slot=slot.number, old=child.owner, new=slot.child.owner, tasks=child.tasks
-                    )
-                )
+            slot.dead, slot.reclaim_by = child.pid, now + self._settings.reclaim_s
+            if not planned:
+                slot.vacancy = None
         if planned or child.replaced:
             slot.not_before = 0.0
         else:
             wait = slot.died(now, quick=child.tasks == 0)
             if slot.quarantined:
-                self._tell(
-                    events.Quarantined(
-                        slot=slot.number, device=slot.device, deaths=slot.deaths, retry_s=wait,
-                        why=child.error or lives.describe(status),
-                    )
-                )  # fmt: skip
+                self._quarantine(slot, wait, child.error or lives.describe(status))
         return planned
 
-    def _start(self, slot: Slot) -> lives.Child:
+    def _start(self, slot: Slot, after: lives.Child | None = None) -> lives.Child:
         hello = wire.Hello(
             owner=self._generations.next(self._worker, slot.number),
             slot=slot.number, device=slot.device, worker=self._worker,
-            app=self._settings.app, work=self._settings.work, nbytes=self._settings.cpu_bytes,
-            settings=self._settings.settings,
+            app=self._settings.app, work=self._settings.work, settings=self._settings.settings,
+            options=self._settings.options, cache=self._settings.cache_of(slot.device),
+            margin=0.0 if slot.device == "cpu" else self._settings.margin, monitor_s=self._settings.monitor_s,
+            idle_trim_s=self._settings.idle_trim_s, reports=self._settings.reports,
+            standby=after is not None,
+            models=tuple(after.report.residents) if after is not None else (),
         )  # fmt: skip
-        child = lives.Child(hello, self._settings.devices, self._hear)
+        child = lives.Child(
+            hello,
+            self._settings.child,
+            self._settings.devices,
+            self._hear,
+            wear.Wear(self._settings.restart_after),
+        )
         self._tell(
             events.ChildStarted(
                 owner=child.owner, slot=slot.number, device=slot.device, pid=child.pid
@@ -199,14 +276,47 @@ class Slots:
         )
         return child
 
-    def _worn(self, child: lives.Child) -> bool:
-        """Whether a child should be followed by a fresh one.
+    def _move_in(self, child: lives.Child, slot: Slot, now: float) -> None:
+        slot.free_before = slot.card.free()
+        child.state, child.started = lives.State.STARTING, now
+        child.tell(wire.MoveIn(models=child.hello.models))
 
-        It has done its number of tasks, or its gate refuses what a fresh child could take: its
-        memory leaks or lies in fragments.
-        """
-        limit = self._settings.restart_after
-        return child.worn or child.refusals >= _REFUSALS or 0 < limit <= child.tasks
+    def _clear(self, slot: Slot, now: float) -> bool:
+        """Whether what a dead child held of the device came back; quarantines it when not."""
+        if slot.dead is None:
+            return True
+        if now < slot.checked + _RECHECK_S:
+            return False
+        slot.checked = now
+        lingering = slot.lingers()
+        if not lingering:
+            slot.dead = None
+            return True
+        if now >= slot.reclaim_by:
+            if slot.quarantined and slot.dead not in slot.card.processes():
+                slot.dead = None  # others may have taken it: the gate counts with them
+                return True
+            slot.reclaim_by = now + QUARANTINE_S
+            slot.quarantined = True
+            self._quarantine(slot, QUARANTINE_S, lingering)
+        return False
 
-    def _handing_over(self, slot: Slot) -> bool:
-        return slot.standby is not None and slot.standby.state is lives.State.IDLE
+    def _quarantine(self, slot: Slot, wait: float, why: str) -> None:
+        self._tell(
+            events.Quarantined(
+                slot=slot.number, device=slot.device, deaths=slot.deaths, retry_s=wait, why=why
+            )
+        )
+
+    @staticmethod
+    def _handing_over(slot: Slot) -> bool:
+        return slot.standby is not None and slot.standby.state is lives.State.STANDBY
+
+
+def _worn(child: lives.Child) -> str:
+    """Say why a child should be followed by a fresh one; empty: it should not.
+
+    It has done its number of tasks, its memory leaks or lies in fragments, or its gate refuses
+    what a fresh child could take.
+    """
+    return child.worn or child.wear.why()

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from mangen.pooling import cache, errors, models, residents, work
+from mangen.pooling.devices import device as devices
 
 
 class Here:
@@ -16,11 +17,18 @@ class Here:
     no other member runs.
     """
 
-    def __init__(self, owner: str = "test/0/1", device: str = "cpu") -> None:
+    def __init__(
+        self,
+        owner: str = "test/0/1",
+        device: str = "cpu",
+        kinds: Mapping[str, cache.Policy] | None = None,
+    ) -> None:
         self.owner = owner
         self.device = device
-        self.cache: work.FeatureCache = cache.MemoryCache(2**28)
-        self.residents = residents.Residents(lambda _wanted, _keep: True)
+        self.kind = device
+        self.features = cache.Cache(cache.Options(kinds=kinds or {}))
+        self.cache: work.FeatureCache = self.features
+        self.residents = residents.Residents(_Room())
         self.told: list[tuple[work.Key, int, int]] = []
         self.stopped: dict[work.Key, work.Why] = {}
 
@@ -34,6 +42,28 @@ class Here:
 
     def stop(self, key: work.Key, why: work.Why = work.Why.ABORT) -> None:
         self.stopped[key] = why
+
+
+class _Room:
+    """A house where everything fits, and nobody hears of anything."""
+
+    def make_room(self, _wanted: int, _keep: str) -> bool:
+        return True
+
+    def fits(self, _wanted: int) -> bool:
+        return True
+
+    def loading(self) -> None:
+        pass
+
+    def loaded(self, spec: models.ModelSpec, seconds: float, *, ahead: bool) -> None:
+        pass
+
+    def warmed(self, spec: models.ModelSpec, seconds: float) -> None:
+        pass
+
+    def evicted(self, spec: models.ModelSpec) -> None:
+        pass
 
 
 def drive(
@@ -60,9 +90,22 @@ def drive(
                     ended.update(session.step())
                 except errors.Dropped:
                     continue
-                except MemoryError:
-                    ended.update({key: session.drop(key, work.Why.OOM) for key in sorted(left)})
+                except Exception as error:
+                    if not devices.out_of_memory(error):
+                        raise
+                    ended.update(_end(session, sorted(left)))
                 left -= ended.keys()
     finally:
         session.close()
+    return ended
+
+
+def _end(session: work.Session, keys: Sequence[work.Key]) -> Mapping[work.Key, work.Outcome]:
+    """End members that ran out of memory: there is no more of it here for a second try."""
+    ended = {}
+    for key in keys:
+        outcome = session.drop(key, work.Why.OOM)
+        if outcome.status is work.Status.PARKED:
+            outcome = session.drop(key, work.Why.NEVER_FITS)
+        ended[key] = outcome
     return ended

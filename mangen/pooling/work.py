@@ -32,6 +32,7 @@ class Status(enum.StrEnum):
     DONE = "done"
     FAILED = "failed"
     STALE = "stale"  # nothing to do: someone else has it, or had it
+    PARKED = "parked"  # not an end: memory ran out, and the member waits to be added again
     ABORTED = "aborted"
 
 
@@ -54,6 +55,10 @@ class Outcome:
     @classmethod
     def stale(cls, why: str) -> Outcome:
         return cls(status=Status.STALE, error=why)
+
+    @classmethod
+    def parked(cls) -> Outcome:
+        return cls(status=Status.PARKED)
 
     @classmethod
     def aborted(cls, why: str) -> Outcome:
@@ -83,10 +88,21 @@ class Item:
 
 
 class FeatureCache(Protocol):
-    """Products that repeat, by signature of all that influences them."""
+    """Products that repeat, by signature of all that influences them.
 
-    def get(self, signature: str) -> Any | None: ...
-    def put(self, signature: str, value: Any, *, nbytes: int, seconds: float) -> None: ...
+    `kind` is one of those the configuration names (a character's features, a text's embedding);
+    another one is refused with CacheRefused, so that what never repeats never gets in.
+    """
+
+    def get(self, kind: str, signature: str) -> Any | None: ...
+    def put(
+        self, kind: str, signature: str, value: Any, *, seconds: float, by: Key | None = None
+    ) -> None:
+        """Keep what took `seconds` to make. `by` is the member it was made for, None: all of them.
+
+        It counts as theirs until they are done: what a failed member put in is rolled back.
+        """
+        ...
 
 
 class Runtime(Protocol):
@@ -94,6 +110,8 @@ class Runtime(Protocol):
 
     owner: str
     device: str
+    #: what `device` is: its product name, one for all cards that are alike
+    kind: str
     cache: FeatureCache
 
     def use(self, spec: models.ModelSpec) -> AbstractContextManager[Any]:
@@ -118,7 +136,13 @@ class Session(Protocol):
         """Do one step for every member; answers with those that ended in it."""
         ...
 
-    def drop(self, key: Key, why: Why) -> Outcome: ...
+    def drop(self, key: Key, why: Why) -> Outcome:
+        """Part with a member before its end.
+
+        For OOM answer Outcome.parked() and keep the claim: the member is added again, in a smaller
+        batch and with the same seed; or answer an end. NEVER_FITS: it ran out of memory alone.
+        """
+        ...
 
     def close(self) -> None:
         """Finalize: drop references, roll back what failed members put in the cache."""
@@ -129,6 +153,13 @@ class Work(Protocol):
     """A product's door: made once in each child by the factory the configuration names."""
 
     def open(self, bucket: str, rt: Runtime) -> Session: ...
+
+    def spec(self, model: str) -> models.ModelSpec | None:
+        """Answer what is behind a model's name, so that it may be fetched or loaded ahead.
+
+        None: it is loaded when a session first uses it.
+        """
+        ...
 
     def give_back(self, item: Item, why: Why) -> Outcome:
         """Return unclaimed work to whoever decides (never fits, revoked, paused)."""

@@ -149,6 +149,9 @@ class Work:
     def open(self, bucket, rt):
         return Session(bucket, rt)
 
+    def spec(self, model):
+        return None
+
     def give_back(self, item, why):
         write("give_back", key=item.key, why=why)
         return work.Outcome.aborted(why)

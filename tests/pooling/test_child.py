@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from mangen.pooling import child, errors, models, testing, wire, work
+from mangen.pooling.devices import device
 
 MODEL = models.ModelSpec(key="m", weight_bytes=100, load=object)
 
@@ -66,6 +67,9 @@ class Product:
         assert bucket != "wait" or self.may_open.wait(10)
         return Session(self.log, rt)
 
+    def spec(self, model):
+        return MODEL if model == "m" else None
+
     def give_back(self, item, why):
         self.log.append(("give_back", item.key, str(why)))
         return work.Outcome.aborted(why)
@@ -76,8 +80,8 @@ class Parent:
         self.conn, theirs = multiprocessing.Pipe()
         self.product = Product()
         hello = wire.Hello(
-            owner="w/0/1", slot=0, device="cpu", worker="w", app="", work="", nbytes=nbytes,
-            settings={},
+            owner="w/0/1", slot=0, device="cpu", worker="w", app="", work="", settings={},
+            options=device.Options(cpu_bytes=nbytes),
         )  # fmt: skip
 
         def run():
@@ -143,7 +147,7 @@ def test_work_is_claimed_then_taken_then_settled_then_the_child_is_idle(parent):
 def test_members_settle_when_they_end_with_the_reply_of_their_payload(parent):
     parent.offer(("short", ["x"]), ("long", ["x", "x"]))
     settled = [one for one in parent.until_idle() if isinstance(one, wire.Settled)]
-    assert [(one.key, one.members) for one in settled] == [("short", 2), ("long", 1)]
+    assert [(one.key, one.members) for one in settled] == [("short", 2), ("long", 2)]
     assert settled[0].reply == ("short", work.Outcome.done("short"))
 
 

@@ -3,8 +3,32 @@ from __future__ import annotations
 from mangen.pooling import slots
 
 
+class Card:
+    """A card whose driver says what a test wants it to."""
+
+    name = kind = id = "card"
+    exclusive = False
+    total = 1000
+
+    def __init__(self, free=1000, pids=()):
+        self.left, self.pids = free, pids
+
+    def free(self):
+        return self.left
+
+    def processes(self):
+        return dict.fromkeys(self.pids, 1)
+
+    def close(self):
+        pass
+
+
+def made(**more):
+    return slots.Slot(number=0, device="cpu", card=Card(**more))
+
+
 def test_a_crash_loop_waits_twice_as_long_each_time_and_is_then_quarantined():
-    slot = slots.Slot(number=0, device="cpu")
+    slot = made()
     waits = [slot.died(100.0, quick=True) for _ in range(slots.QUARANTINE_DEATHS)]
     assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, slots.QUARANTINE_S]
     assert slot.quarantined
@@ -12,7 +36,7 @@ def test_a_crash_loop_waits_twice_as_long_each_time_and_is_then_quarantined():
 
 
 def test_work_done_ends_the_loop():
-    slot = slots.Slot(number=0, device="cpu")
+    slot = made()
     for _ in range(slots.QUARANTINE_DEATHS):
         slot.died(0.0, quick=True)
     slot.lived()
@@ -21,7 +45,7 @@ def test_work_done_ends_the_loop():
 
 
 def test_a_death_after_work_is_no_loop():
-    slot = slots.Slot(number=0, device="cpu")
+    slot = made()
     assert [slot.died(0.0, quick=False) for _ in range(9)] == [0.5] * 9
 
 
@@ -30,3 +54,22 @@ def test_generations_increase_even_when_the_clock_does_not():
     made = slots.Generations(lambda: next(clock))
     owners = [made.next("w", 1) for _ in range(4)]
     assert owners == ["w/1/1000000", "w/1/1000001", "w/1/1000002", "w/1/1001000"]
+
+
+def test_a_dead_child_lingers_while_its_card_still_counts_it():
+    slot = made(pids=(7,))
+    assert slot.lingers() == ""
+    slot.dead = 7
+    assert "process 7 is dead" in slot.lingers()
+    slot.card.pids = (8,)
+    assert slot.lingers() == ""
+
+
+def test_where_no_process_is_told_the_free_bytes_must_be_back():
+    slot = made(free=300)
+    slot.dead, slot.free_before = 7, 1000
+    assert "700 bytes did not come back" in slot.lingers()
+    slot.card.left = 960
+    assert slot.lingers() == ""
+    slot.card.left = None
+    assert slot.lingers() == ""

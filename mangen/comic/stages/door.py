@@ -18,7 +18,7 @@ from mangen.comic.stages import (
     voice,
 )
 from mangen.ledger import jobs
-from mangen.pooling import work
+from mangen.pooling import models, work
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +52,8 @@ class ComicWork:
         self._device = "cpu"
 
     def open(self, bucket: str, rt: work.Runtime) -> work.Session:
-        self._device = rt.device
-        owner = jobs.Owner.parse(rt.owner, device=rt.device, queues=self._queues)
+        self._device = rt.kind
+        owner = jobs.Owner.parse(rt.owner, device=rt.kind, queues=self._queues)
         if rt.owner not in self._registered:
             session.reach(self._kit, lambda: self._kit.ledger.register(owner))
             self._registered.add(rt.owner)
@@ -63,6 +63,10 @@ class ComicWork:
         except Exception as error:  # noqa: BLE001 - raised before a claim it would charge nobody
             members = stage.Broken(error)
         return session.StageSession(bucket, members, owner, self._kit)
+
+    def spec(self, model: str) -> models.ModelSpec | None:
+        """Answer the model behind a job's model name, as far as this worker's engines know it."""
+        return self._kit.spec(model)
 
     def give_back(self, item: work.Item, why: work.Why) -> work.Outcome:
         data = item.data or {}

@@ -59,6 +59,16 @@ class Kit:
         wanted = getattr(self.voice_engine, "models", None)
         return wanted() if wanted is not None else {}
 
+    def spec(self, model: str) -> models.ModelSpec | None:
+        """Answer the model of this name, if an engine of this worker has it."""
+        for spec in self.image_engine(self.settings.image_engine).models().values():
+            if spec.key == model:
+                return spec
+        for spec in self.voice_models().values():
+            if spec.key == model:
+                return spec
+        return None
+
     def file_of(self, artifact: jobs.Artifact) -> pathlib.Path:
         """Answer the local file of a stored artifact."""
         return self.store.locate(artifact.path)

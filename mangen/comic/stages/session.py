@@ -42,11 +42,20 @@ class StageSession:
         self._bucket, self._members, self._owner, self._kit = bucket, members, owner, tools
         self._jobs: dict[work.Key, jobs.Job] = {}
         self._fences: dict[work.Key, jobs.Fence] = {}
+        #: out of memory, claimed still: they will be added again
+        self._parked: dict[work.Key, jobs.Job] = {}
         self._settled_projects: set[int] = set()
 
     def add(self, items: Sequence[work.Item]) -> Mapping[work.Key, work.Outcome]:
         keys: dict[int, work.Key] = {}
         outcomes: dict[work.Key, work.Outcome] = {}
+        again = [item.key for item in items if item.key in self._parked]
+        for key in again:
+            self._begin(key, self._parked.pop(key), outcomes)
+        items = [item for item in items if item.key not in again]
+        if again and not items:
+            self._tell()
+            return outcomes
         for item in items:
             if keys.setdefault(int((item.data or {})["job"]), item.key) != item.key:
                 outcomes[item.key] = work.Outcome.stale("another message rings for this job")
@@ -61,12 +70,17 @@ class StageSession:
             key = keys[number]
             job = dataclasses.replace(known[number], attempt=fence.attempt)
             self._jobs[key], self._fences[key] = job, fence
-            try:
-                self._members.add(key, job)
-            except Exception as error:  # noqa: BLE001 - a request that can't be made is its own end
-                outcomes[key] = self._fail(key, error)
+            self._begin(key, job, outcomes)
         self._tell()
         return outcomes
+
+    def _begin(
+        self, key: work.Key, job: jobs.Job, outcomes: dict[work.Key, work.Outcome]
+    ) -> None:
+        try:
+            self._members.add(key, job)
+        except Exception as error:  # noqa: BLE001 - a request that can't be made is its own end
+            outcomes[key] = self._fail(key, error)
 
     def _claim(self, ids: Sequence[int]) -> tuple[dict[int, jobs.Fence], Mapping[int, str]]:
         claims = self._reach(lambda: self._kit.ledger.claim(ids, self._owner))
@@ -98,6 +112,15 @@ class StageSession:
         fence = self._fences.get(key)
         if fence is None:
             return work.Outcome.stale("not here")
+        if why is work.Why.OOM:
+            self._parked[key] = self._jobs[key]
+            scratch.clear(self._kit.scratch, f"{fence.job}-{fence.attempt}")
+            return work.Outcome.parked()
+        self._parked.pop(key, None)
+        if why is work.Why.NEVER_FITS:
+            outcome = self._fail(key, MemoryError("more is needed than this device has, alone"))
+            self._tell()
+            return outcome
         if why is work.Why.SHUTDOWN:  # the reporter releases the whole owner, uncharged
             self._forget(key)
             return work.Outcome.aborted(why.value)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from mangen.comic.stages import kit
 from mangen.ledger import jobs
 from mangen.pooling import work
+from mangen.pooling.devices import device
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,18 +60,27 @@ class Stepped:
     def __init__(self, start: Callable[[jobs.Job], Steps], rt: work.Runtime) -> None:
         self._start, self._rt = start, rt
         self._running: dict[str, Steps] = {}
+        self._full: Exception | None = None
 
     def add(self, key: str, job: jobs.Job) -> None:
         self._running[key] = self._start(job)
 
     def step(self) -> Mapping[str, Made | Exception]:
+        if self._full is not None:  # the pool tries again with fewer at once
+            error, self._full = self._full, None
+            raise error
         ended: dict[str, Made | Exception] = {}
         for key, steps in list(self._running.items()):
             try:
                 done, of = next(steps)
             except StopIteration as end:
                 ended[key] = end.value
-            except Exception as error:  # noqa: BLE001 - a member's error is its own end
+            except Exception as error:
+                if device.out_of_memory(error):
+                    if not ended:
+                        raise
+                    self._full = error  # those that ended are told first
+                    break
                 ended[key] = error
             else:
                 self._rt.progress(key, done, of)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mangen import errors
 from mangen.engines import protocol
 from mangen.pooling import models, work
+from mangen.pooling.devices import device
 
 if TYPE_CHECKING:
     from mangen.engines.animatic import studio
@@ -80,6 +81,7 @@ class Run:
         self._scratch, self._bucket, self._rt = scratch, bucket, rt
         self._held = ExitStack()
         self._studio: studio.Studio = self._held.enter_context(rt.use(_MODEL))
+        self._full: Exception | None = None
         self._members: dict[str, Generator[tuple[int, int], None, protocol.Product]] = {}
         self._paths: dict[str, pathlib.Path] = {}
 
@@ -99,6 +101,9 @@ class Run:
         return (yield from self._studio.make(request, path))
 
     def step(self) -> Mapping[str, protocol.Product | Exception]:
+        if self._full is not None:  # the pool tries again with fewer at once
+            error, self._full = self._full, None
+            raise error
         ended: dict[str, protocol.Product | Exception] = {}
         for key, member in list(self._members.items()):
             if key not in self._members:  # dropped while another reported its progress
@@ -108,7 +113,12 @@ class Run:
             except StopIteration as end:
                 ended[key] = end.value
                 self._forget(key)
-            except Exception as error:  # noqa: BLE001 - a member's error is its own product
+            except Exception as error:
+                if device.out_of_memory(error):
+                    if not ended:
+                        raise
+                    self._full = error  # those that ended are told first
+                    break
                 ended[key] = error
                 self._discard(key)
             else:

@@ -1,0 +1,67 @@
+"""What the pool learned of its work: estimates and batch sizes, fed from what children say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mangen.pooling import estimate, events, lives, sizes, wire, work
+
+
+class Learned:
+    """Owned by the engine thread; `device` is always a kind of device, not a name."""
+
+    def __init__(self) -> None:
+        self.estimates = estimate.Estimates()
+        self.sizes = sizes.Sizes()
+
+    def cap(self, item: work.Item, device: str, waiting: int) -> int:
+        """The largest batch to form now of such items, of which so many wait."""
+        return self.sizes.cap(estimate.Kind.of(item, device), item.cap, waiting)
+
+    def hopeless(self, item: work.Item, device: str) -> bool:
+        return self.sizes.hopeless(estimate.Kind.of(item, device))
+
+    def hear(self, child: lives.Child, event: events.Event) -> None:
+        """Learn from an event that happened in a child."""
+        match event:
+            case events.Loaded():
+                self.estimates.observe_load(
+                    event.model, event.device, event.nbytes, event.seconds
+                )
+            case events.OutOfMemory() if child.batch is not None:
+                kind = estimate.Kind.of(child.batch.first, child.kind)
+                self.estimates.oom(child.batch.first, child.kind, event.members, event.reserved)
+                if event.members > 1:
+                    self.sizes.oom(kind, event.members)
+                elif event.proved:
+                    self.sizes.proved_hopeless(kind)
+            case events.Batched() if event.whole and child.batch is not None:
+                self.sizes.observe(
+                    estimate.Kind.of(child.batch.first, child.kind),
+                    event.members,
+                    max(0.0, event.seconds - event.loading),
+                )
+            case _:
+                pass
+
+    def settled(self, child: lives.Child, item: work.Item, message: wire.Settled) -> int:
+        """Learn from one that was done; answers the peak that theory gave for its batch."""
+        theory = theory_of(item, message.members)
+        if message.outcome.status is work.Status.DONE and item.data is not None:
+            self.estimates.observe(
+                item,
+                child.kind,
+                seconds=max(0.0, message.seconds - message.loading),
+                peak=message.peak,
+                members=message.members,
+            )
+        return theory
+
+    def recall(self, seen: Sequence[events.Seen]) -> None:
+        """Take in what was kept of workers before this one."""
+        self.estimates.learn(seen)
+
+
+def theory_of(item: work.Item, members: int) -> int:
+    """The peak in bytes that theory gives for so many members like this one."""
+    return item.peaks[min(members, len(item.peaks)) - 1] if item.peaks else 0

@@ -1,0 +1,46 @@
+"""What was collected of a child that passed its hard limit, as a file for people."""
+
+from __future__ import annotations
+
+import logging
+import pathlib
+from collections.abc import Sequence
+
+from mangen.pooling import child as children
+from mangen.pooling import lives, work
+
+_log = logging.getLogger(__name__)
+
+
+def write(folder: str, child: lives.Child, keys: Sequence[work.Key], seconds: float) -> str:
+    """Write the report; answers its path, empty when there is no folder for it or it failed.
+
+    It holds the work, the device's and the gate's bytes at the last look, the processes on the
+    device, where the memory's snapshot lies, and the stacks of the child's threads.
+    """
+    if not folder:
+        return ""
+    root = pathlib.Path(folder)
+    path = root / f"{child.owner.replace('/', '-')}.txt"
+    snapshot = children.snapshot_path(folder, child.owner)
+    report = child.report
+    lines = [
+        f"{child.owner} on {child.hello.device} ({child.kind}), process {child.pid}",
+        f"killed after {seconds:.1f} s with {', '.join(keys)}",
+        "",
+        f"residents: {dict(report.residents)}",
+        f"memory: {report.memory}",
+        f"gate: known {report.known}, reserved {report.reserved}, usable {report.usable}, "
+        f"difference {report.difference}, foreign {report.foreign} bytes",
+        f"processes on the device: {dict(child.processes) or 'not known'}",
+        f"snapshot of the memory: {snapshot if snapshot.exists() else 'none'}",
+        "",
+        child.stacks() or "it wrote no stacks: it was stopped, or deep in a library",
+    ]
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+    except OSError as error:
+        _log.warning("the report on %s can't be written: %s", child.owner, error)
+        return ""
+    return str(path)
