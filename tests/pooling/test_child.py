@@ -93,7 +93,7 @@ class Parent:
                 except SystemExit as end:
                     self.status = end.code
 
-        self.thread = threading.Thread(target=run)
+        self.thread = threading.Thread(target=run, daemon=True)
         self.thread.start()
         assert isinstance(self.hear(wire.Ready), wire.Ready)
 
@@ -115,14 +115,15 @@ class Parent:
             heard.append(self.conn.recv())
         return heard
 
-    def offer(self, *given, join=False, peaks=None, bucket="b"):
+    def offer(self, *given, join=False, peaks=None, bucket="b", **more):
         loads = tuple(
             wire.Load(item=work.Item(key=key, name="t", bucket=bucket, data=words), payload=key)
             for key, words in given
         )
         self.say(
             wire.Offer(
-                batch=1, bucket=bucket, loads=loads, peaks=peaks or (0,) * len(loads), join=join
+                batch=1, bucket=bucket, loads=loads, peaks=peaks or (0,) * len(loads), join=join,
+                **more,
             )
         )
 
@@ -185,7 +186,10 @@ def test_what_does_not_fit_now_is_left_and_what_never_fits_is_given_back():
     parent.offer(("now", ["x"]), ("rest", ["x"]), peaks=(0, 2**40))
     assert parent.hear(wire.Left).keys == ("rest",)
     parent.until_idle()
-    parent.offer(("never", ["x"]), peaks=(2**40,))
+    parent.offer(("probed", ["x"]), peaks=(2**40,))
+    assert parent.hear(wire.Settled).outcome == work.Outcome.done("probed")
+    parent.until_idle()
+    parent.offer(("never", ["x"]), peaks=(2**40,), hopeless=True)
     assert parent.hear(wire.Settled).outcome == work.Outcome.aborted("never_fits")
     parent.until_idle()
     parent.say(wire.Stop())
