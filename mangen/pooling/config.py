@@ -53,6 +53,9 @@ class Config:
     restart_after: int = 0
     patience_s: float = 20.0
     linger_s: float = 0.15
+    #: find the size at which a batch costs the least per item; else batches are as large as the
+    #: work's own cap
+    measure_sizes: bool = True
     #: rank that a second of loading must gain
     swap_rank_per_s: float = 0.01
     #: work is stopped after this many times its expected duration, and not before hard_min_s

@@ -53,7 +53,7 @@ class Engine:
         self._inbox: queue.SimpleQueue[_Word] = queue.SimpleQueue()
         self._slots = slots.Slots(worker, settings, hear=self._on_heard, tell=self._tell)
         self._desk = desk.Desk(settings, self._slots)
-        self._lore = learned.Learned()
+        self._lore = learned.Learned(measure_sizes=settings.measure_sizes)
         self._offers = offers.Offers(settings, self._slots, self._desk.table, self._lore)
         self._answers = answers.Answers(
             settings, self._slots, self._desk, self._lore, tell=self._tell, lost=self._on_lost

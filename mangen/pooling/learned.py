@@ -10,13 +10,17 @@ from mangen.pooling import estimate, events, lives, sizes, wire, work
 class Learned:
     """Owned by the engine thread; `device` is always a kind of device, not a name."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, measure_sizes: bool = True) -> None:
+        self._measure_sizes = measure_sizes
         self.estimates = estimate.Estimates()
         self.sizes = sizes.Sizes()
 
     def cap(self, item: work.Item, device: str, waiting: int) -> int:
         """The largest batch to form now of such items, of which so many wait."""
-        return self.sizes.cap(estimate.Kind.of(item, device), item.cap, waiting)
+        kind = estimate.Kind.of(item, device)
+        if not self._measure_sizes:
+            return self.sizes.ceiling(kind, item.cap)
+        return self.sizes.cap(kind, item.cap, waiting)
 
     def hopeless(self, item: work.Item, device: str) -> bool:
         return self.sizes.hopeless(estimate.Kind.of(item, device))

@@ -80,10 +80,7 @@ class Sizes:
         While the climb goes on and fewer wait than the next size has, all of them may go at once.
         """
         record = self._records.of(kind, _Record)
-        limits = self._limits.get(kind)
-        limit = max(1, bound)
-        if limits is not None and limits.ceiling:
-            limit = min(limit, limits.ceiling)
+        limit = self.ceiling(kind, bound)
         if record.room and record.sessions < record.room_until:
             limit = min(limit, record.room)
         ladder = _ladder(limit)
@@ -93,6 +90,12 @@ class Sizes:
             record.settle(best)
             return best
         return min(wanted, max(best, waiting))
+
+    def ceiling(self, kind: estimate.Kind, bound: int) -> int:
+        """The engine's own cap, below every size at which memory ran out; nothing is tried."""
+        limits = self._limits.get(kind)
+        least = limits.ceiling if limits is not None and limits.ceiling else bound
+        return max(1, min(bound, least))
 
     def observe(self, kind: estimate.Kind, members: int, seconds: float) -> None:
         """Learn from a session that so many members shared from its first step to its last.

@@ -49,6 +49,7 @@ app.conf.update(
         "grace_s": 1.0,
         "hard_min_s": 2.0,
         "hard_factor": 1.0,
+        "measure_sizes": False,  # these steps run one after another: no batch would be worth it
         "settings": {"log": str(LOG)},
         **json.loads(os.environ.get("TOY_POOL", "{}")),
     },
@@ -135,10 +136,12 @@ class Session:
         return None
 
     def drop(self, key, why):
-        del self.left[key]
+        self.left.pop(key, None)
         write("drop", key=key, why=why)
         if why is work.Why.OOM:
-            return work.Outcome.failed("out of memory")
+            return work.Outcome.parked()
+        if why is work.Why.NEVER_FITS:
+            return work.Outcome.failed("out of memory, alone")
         return work.Outcome.aborted(why)
 
     def close(self):

@@ -28,10 +28,16 @@ def test_soft_restarts_under_load_lose_and_repeat_nothing(fresh_toy):
     assert not toy.lines("lost")
     restarts = toy.events("Restarted")
     assert all(line["tasks"] >= 5 for line in restarts)
-    # the successor was ready before its predecessor was told to go
-    ready = {line["owner"]: line["at"] for line in toy.events("ChildReady")}
-    stopped = {line["owner"]: line["at"] for line in toy.events("ChildStopped")}
-    assert all(ready[line["new"]] < stopped[line["old"]] for line in restarts)
+    # the successor stood by before its predecessor went, and took the device only after that
+    at = {
+        event: {line["owner"]: line["at"] for line in toy.events(event)}
+        for event in ("ChildStarted", "ChildStopped", "ChildReady")
+    }
+    for line in restarts:
+        started, stopped, ready = (at[event].get(owner) for event, owner in (
+            ("ChildStarted", line["new"]), ("ChildStopped", line["old"]), ("ChildReady", line["new"])
+        ))  # fmt: skip
+        assert started < stopped < ready
 
 
 def test_pool_restart_replaces_every_child_softly(fresh_toy):

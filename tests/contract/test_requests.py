@@ -218,15 +218,20 @@ def test_what_a_plain_task_raises_never_reaches_the_workers_main_process(toy, wo
     assert not toy.events("ChildLost")
 
 
-def test_work_out_of_memory_parts_with_its_members(toy):
+def test_work_out_of_memory_is_tried_once_more_alone_and_then_ends(toy):
     result = toy.send("oom")
-    with pytest.raises(errors.WorkFailed, match="out of memory"):
+    with pytest.raises(errors.WorkFailed, match="out of memory, alone"):
         result.get(timeout=10)
-    assert toy.wait("drop", key=result.id)["why"] == "oom"
+    drops = [line["why"] for line in toy.lines("drop", key=result.id)]
+    assert drops == ["oom", "never_fits"]
+    assert len(toy.lines("claim", key=result.id)) == 2  # parked in between, and claimed still
 
 
-def test_what_can_never_fit_is_given_back(toy):
-    result = toy.send(peaks=[2**40])
+def test_what_ran_out_of_memory_alone_is_given_back_the_next_time(toy):
+    probed = toy.send("oom", bucket="huge", peaks=[2**40])
+    with pytest.raises(errors.WorkFailed, match="alone"):
+        probed.get(timeout=10)
+    result = toy.send(bucket="huge", peaks=[2**40])
     toy.until(lambda: result.state == states.REVOKED, 10)
     assert toy.wait("give_back", key=result.id)["why"] == "never_fits"
     assert toy.events("Refused")[-1]["never"] is True
