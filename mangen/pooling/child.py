@@ -208,11 +208,10 @@ class Child:
 
     def _admit(self, offer: wire.Offer, peaks: tuple[int, ...]) -> gate.Admitted | None:
         model = offer.loads[0].item.model
-        resident = model in self._rt.residents.sizes()
         verdict = self._rt.gate.admit(
             peaks[: len(offer.loads)],
             model,
-            weights=0 if resident else offer.weights,
+            weights=self._rt.weights_to_load(offer),
             hopeless=offer.hopeless,
         )
         owner, bucket = self._hello.owner, offer.bucket

@@ -200,11 +200,23 @@ class Gate:
             return admitted
         return self._replace(admitted, members, peaks[members - 1] if members else 0)
 
-    def resize(self, admitted: Admitted, peaks: Sequence[int], members: int) -> Admitted:
-        """Reserve anew for a session that ran out of memory, as much as there is of it."""
+    def resize(
+        self,
+        admitted: Admitted,
+        peaks: Sequence[int],
+        members: int,
+        keep: str = "",
+        *,
+        weights: int = 0,
+    ) -> Admitted:
+        """Reserve anew for a session that ran out of memory, as much as there is of it.
+
+        `keep` is its model; `weights` are bytes that it must load again, and are left to that.
+        """
         smaller = self._replace(admitted, members, 0)
-        self.make_room(peaks[members - 1])
-        return self._replace(smaller, members, min(peaks[members - 1], max(0, self.usable())))
+        self.make_room(peaks[members - 1] + weights, keep)
+        usable = max(0, self.usable() - weights)
+        return self._replace(smaller, members, min(peaks[members - 1], usable))
 
     def settle(self, admitted: Admitted, observed: int) -> float:
         """Free the reservation; answers observed / reserved (0 where nothing was reserved)."""

@@ -209,14 +209,16 @@ class Running:
             else:
                 ended[key] = outcome
         self._whole = False
+        model = self.offer.loads[0].item.model
         self._rt.compress_cache(self._rt.known())
-        self._rt.evict(self._rt.known(), "")
+        # one alone gets an empty device; for less, its own model need not be loaded again
+        self._rt.evict(self._rt.known(), "" if members == 1 else model)
         self._rt.trim()
         then = 0 if gave_up else max(1, members // 2)
         self.peaks = tuple(int(peak * _OOM_FACTOR) for peak in self.peaks)
         self._alone = members == 1 or then == 1
         if self.parked:
-            self.admitted = self._rt.gate.resize(self.admitted, self.peaks, then)
+            self._resize(then)
         self._pipe.send(
             wire.Note(
                 event=events.OutOfMemory(
@@ -235,10 +237,16 @@ class Running:
         count = max(1, self.admitted.members)
         loads = [self.parked.popleft() for _ in range(min(count, len(self.parked)))]
         if self.admitted.members < count:
-            self.admitted = self._rt.gate.resize(self.admitted, self.peaks, count)
+            self._resize(count)
         for load in loads:
             self.loads[load.item.key] = load
         self._settle_all(self.session.add([load.item for load in loads]))
+
+    def _resize(self, members: int) -> None:
+        self.admitted = self._rt.gate.resize(
+            self.admitted, self.peaks, members, self.offer.loads[0].item.model,
+            weights=self._rt.weights_to_load(self.offer),
+        )  # fmt: skip
 
     # -- bytes
 

@@ -102,6 +102,17 @@ class ChildRuntime:
             for peak, is_cold in zip(offer.peaks, cold, strict=True)
         )
 
+    def weights_to_load(self, offer: wire.Offer) -> int:
+        """Bytes that the offer's model will take besides its peaks; 0 when it is resident.
+
+        The product knows them best: the parent has seen none before the first load.
+        """
+        model = offer.loads[0].item.model
+        if model in self.residents.sizes():
+            return 0
+        spec = self.spec(model)
+        return spec.weight_bytes if spec is not None else offer.weights
+
     def move_watermark(self, largest: int) -> None:
         self._watermark = self.gate.move_watermark(largest)
 

@@ -1,7 +1,7 @@
 """A product for simulated cards: full-size diffusion by its recorded bytes and seconds, no tensors.
 
 A bucket is `MODEL/SIZE[xFRAMES]/STEPS`, with `+join` behind it where others may join between
-steps. An item's data may hold `do`: kill, fail, hang, leak:MIB or keep:MIB, done in its first step.
+steps. An item's data may hold `do`: kill, fail, hang, raise or leak:MIB, done in its first step.
 What happens is appended to the log file of the settings, a JSON object a line.
 """
 
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import signal
+import sys
 import time
 
 from mangen.pooling import models, work
@@ -62,6 +63,8 @@ def item(key, bucket, *, cap=CAP, card="sim:card_24g", folder="", do="", **more)
 
 class Product:
     def __init__(self, settings):
+        if not settings.get("torch", True):
+            sys.modules["torch"] = None  # the simulation raises its own error then: torch is slow
         self.log = pathlib.Path(settings["log"])
         self.card, self.folder = settings["card"], settings["folder"]
         self.options = device.Options(folder=self.folder, speed=float(settings["speed"]))
@@ -147,6 +150,8 @@ class Session:
             os.kill(os.getpid(), signal.SIGKILL)
         elif word == "hang":
             signal.pause()
+        elif word == "raise":
+            raise RuntimeError("the toy has a fault")
         elif word == "fail":
             return work.Outcome.failed("the toy is broken")
         elif word == "leak":
