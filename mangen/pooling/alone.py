@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-import weakref
 from collections.abc import Mapping
 from concurrent import futures
 from typing import Any, Self
@@ -35,13 +34,21 @@ class Pool:
         if listener is not None:
             self._engine.listener = listener
         self.control: events.Control = self._engine
-        self._requests: weakref.WeakSet[_Request] = weakref.WeakSet()
+        self._requests: set[_Request] = set()
+        self._closed = False
         self._engine.start()
 
     def submit(self, item: work.Item) -> futures.Future[work.Outcome]:
-        """Let an item wait for its turn; its key must be new here."""
+        """Let an item wait for its turn; its key must be new here.
+
+        Raises PoolError when the pool is closed.
+        """
+        if self._closed:
+            raise errors.PoolError(f"the pool is closed: {item.key} can't be served")
         request = _Request(item=item)
+        # not weakly: what waits when the pool closes is nobody's but ours
         self._requests.add(request)
+        request.future.add_done_callback(lambda _future: self._requests.discard(request))
         self._engine.add(request)
         return request.future
 
@@ -50,6 +57,7 @@ class Pool:
 
     def close(self, *, cold: bool = False) -> None:
         """End after the running sessions, or cold, after aborting them; what waits is cancelled."""
+        self._closed = True
         self._engine.stop(cold=cold)
         self._engine.join()
         for request in list(self._requests):
@@ -62,7 +70,7 @@ class Pool:
         self.close()
 
 
-@dataclasses.dataclass(eq=False, slots=True, weakref_slot=True)
+@dataclasses.dataclass(eq=False, slots=True)
 class _Request:
     """Implements requests.Request over a future."""
 

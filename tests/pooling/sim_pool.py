@@ -8,7 +8,9 @@ from __future__ import annotations
 import collections
 import dataclasses
 import json
+import os
 import pathlib
+import signal
 import threading
 
 import sim_product
@@ -79,6 +81,11 @@ class Ear:
         """Answer all of one kind so far."""
         return [one for one in list(self.heard) if isinstance(one, kind) and match(one)]
 
+    def wait(self, true, what):
+        """Wait until `true()`; asked at each event, of which each look at a device is one."""
+        with self._change:
+            assert self._change.wait_for(true, WAIT_S), f"{what} did not come"
+
     def until(self, kind, match=lambda _event: True, count=1):
         """Answer the `count`th of a kind, once it was heard."""
 
@@ -142,6 +149,10 @@ class Sim:
     def ready(self, count=1):
         return self.ear.until(events.ChildReady, count=count)
 
+    def claimed(self, *keys):
+        """Wait until these are claimed."""
+        self.ear.wait(lambda: self.claims().keys() >= set(keys), f"the claim of {keys}")
+
     def tenant(self, number=0):
         return simulated.Tenant(self.devices[number], self.options)
 
@@ -180,3 +191,8 @@ def ends(futures, timeout=WAIT_S):
         error = future.exception(timeout)
         found[key] = "lost" if error is not None else str(future.result().status)
     return found
+
+
+def kill(pid):
+    """Kill a child as the kernel would, when memory runs out."""
+    os.kill(pid, signal.SIGKILL)

@@ -149,7 +149,8 @@ class Session:
         if word == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         elif word == "hang":
-            signal.pause()
+            while True:  # a signal, as that for its stacks, ends one pause
+                signal.pause()
         elif word == "raise":
             raise RuntimeError("the toy has a fault")
         elif word == "fail":
