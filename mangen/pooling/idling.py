@@ -39,7 +39,9 @@ class Idling:
     def _fitting(self, child: lives.Child, now: float) -> int:
         """How many wait, longer than they must linger, that the device has room for."""
         return sum(
-            now - waiting.since > self._settings.linger_s and self._fits(child, waiting.item)
+            now - waiting.since > self._settings.linger_s
+            and child.barred.get(waiting.item.bucket, 0.0) <= now  # its gate knows better
+            and self._fits(child, waiting.item)
             for waiting in self._table.window
         )
 
