@@ -177,7 +177,7 @@ class Engine:
         table = self._desk.table
         self._report = report.build(
             window=table.unacked, running=table.running, capacity=self._capacity,
-            slots=self._slots, counters=self._counters,
+            slots=self._slots, counters=self._counters, kinds=len(self._lore.estimates),
         )  # fmt: skip
 
     def _guard(self, word: _Word) -> None:

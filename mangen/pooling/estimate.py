@@ -154,6 +154,10 @@ class Estimates:
         self._records: Recent[Kind, _Record] = Recent(kinds)
         self._loads: Recent[tuple[str, str], _Load] = Recent(kinds)
 
+    def __len__(self) -> int:
+        """How many kinds of work are known."""
+        return len(self._records)
+
     def peaks(self, item: work.Item, device: str) -> Peaks:
         """The item's peaks in bytes, corrected; one for each number of members up to its cap."""
         record = self._records.get(Kind.of(item, device))

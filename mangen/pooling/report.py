@@ -15,6 +15,7 @@ def build(
     capacity: int,
     slots: Iterable[slots.Slot],
     counters: Mapping[str, int],
+    kinds: int,
 ) -> dict[str, Any]:
     """Put it together; see events.Control.report."""
     return {
@@ -25,6 +26,7 @@ def build(
         "children": [_child(slot, child) for slot in slots for child in slot.children],
         "quarantined": [slot.number for slot in slots if slot.quarantined],
         "counters": dict(counters),
+        "learned": {"kinds": kinds},
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from mangen import settings
-from mangen.comic.stages import door, kit
+from mangen.comic.stages import door, kit, stage
 from mangen.ledger import jobs, ledger, migrate
 from mangen.pooling import testing, work
 
@@ -148,3 +148,58 @@ def test_a_stage_that_cannot_be_opened_charges_its_jobs(book, comic, tmp_path):
     assert outcome["a"].status is work.Status.FAILED
     assert "MANGEN_IMAGE_ENGINE" in outcome["a"].error
     assert state(book, made) == "failed"
+
+
+def test_a_member_out_of_memory_keeps_its_claim_and_is_made_when_added_again(book, comic, job):
+    session = comic.open(BUCKET, testing.Here())
+    session.add([item(job, "a")])
+    assert session.drop("a", work.Why.OOM).status is work.Status.PARKED
+    assert state(book, job) == "running"
+    assert session.add([item(job, "a")]) == {}
+    outcome = {}
+    while not outcome:
+        outcome = session.step()
+    assert outcome["a"].status is work.Status.DONE
+    assert book.jobs([job])[0].attempt == 1
+
+
+def test_a_parked_member_can_be_stopped(book, comic, job):
+    session = comic.open(BUCKET, testing.Here())
+    session.add([item(job, "a")])
+    session.drop("a", work.Why.OOM)
+    assert session.drop("a", work.Why.REVOKED).status is work.Status.ABORTED
+    assert state(book, job) == "cancelled"
+
+
+def test_what_does_not_fit_alone_waits_uncharged(book, comic, job):
+    session = comic.open(BUCKET, testing.Here())
+    session.add([item(job, "a")])
+    session.drop("a", work.Why.OOM)
+    outcome = session.drop("a", work.Why.NEVER_FITS)
+    assert outcome.status is work.Status.FAILED
+    assert "more is needed than this device has" in outcome.error
+    (found,) = book.jobs([job])
+    assert (found.state, found.failures) == ("ready", 0)
+
+
+def test_a_member_that_ended_is_told_before_another_runs_out_of_memory():
+    def steps(job):
+        yield 0, 1
+        if job == "large":
+            raise MemoryError("no room")
+        return stage.Made(value={"job": job})
+
+    members = stage.Stepped(steps, testing.Here())
+    members.add("a", "small")
+    members.add("b", "large")
+    assert members.step() == {}
+    assert list(members.step()) == ["a"]
+    with pytest.raises(MemoryError):
+        members.step()
+    members.drop("b")
+    assert members.step() == {}
+
+
+def test_a_models_name_leads_to_what_loads_it(comic):
+    assert comic.spec("animatic").key == "animatic"
+    assert comic.spec("elsewhere") is None

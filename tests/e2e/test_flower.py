@@ -89,6 +89,30 @@ def test_inspect_stats_tells_the_pools_state(deployment):
     assert sorted(pool["processes"]) == deployment.children(worker)
     assert [device["device"] for device in pool["devices"]] == ["cpu", "cpu"]
     assert any("animatic" in device["residents"] for device in pool["devices"])
+    for device in pool["devices"]:
+        assert device["kind"] == "cpu"
+        assert 0 < device["bytes"]["known"] <= device["bytes"]["total"]
+        assert device["cache"]["total"]["hit"] >= 0
+        assert 0 <= device["busy"] <= 1
+    assert pool["learned"]["kinds"] >= 3
     done = deployment.query("select 1 from attempts where outcome = 'done'")
     assert pool["counters"]["done"] == len(done) + 1  # and the chord's body
+    app.build.cache_clear()
+
+
+def test_a_new_worker_learns_from_what_was_observed_before_it(undisturbed):
+    kept = undisturbed.query("select kind, device, meta from observations")
+    assert {row.device for row in kept} == {"cpu"}
+    assert any(row.kind == "load" for row in kept)
+    assert any(row.kind == "work" and row.meta["theory"] > 0 for row in kept)
+    undisturbed.start_worker("wise")
+    app.build.cache_clear()
+    ask = app.build().control.inspect([f"wise@{socket.gethostname()}"], timeout=3)
+
+    def learned():
+        stats = ask.stats() or {}
+        return [one["pool"]["learned"]["kinds"] for one in stats.values()]
+
+    (kinds,) = undisturbed.until(learned, what="an answer to inspect")
+    assert undisturbed.until(lambda: (learned() or [0])[0] >= 3, what="lessons"), kinds
     app.build.cache_clear()

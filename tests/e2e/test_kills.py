@@ -188,7 +188,7 @@ def test_children_replaced_after_a_few_tasks_lose_and_repeat_nothing(undisturbed
     deployment.start_worker(restart_after="3")
     number = deployment.project()
     assert_same(deployment, number, undisturbed)
-    assert deployment.log().count("Restarted(") >= 2
+    assert deployment.log().count(" follows one@") >= 2
     again = deployment.query(
         "select 1 from events where query in ('fail_job', 'release_owner') and \"to\" <> 'ready'"
     )

@@ -111,3 +111,25 @@ def test_observations_come_back_oldest_first(desk):
         jobs.Observation(kind="load", model="m", seconds=45.0, meta={"what": "warm"}),
     ]
     assert [one.kind for one in desk.book.observations(1)] == ["load"]
+
+
+def test_the_file_about_a_killed_child_is_named_in_its_attempt(desk, wanted):
+    [a] = desk.want(wanted("anchor", "c/a"))
+    desk.run(a)
+    desk.book.release(desk.owner, {a}, "child_lost", report="reports/w-0-1.txt")
+    said = "its process died while it ran; see reports/w-0-1.txt"
+    assert desk.row(a)["error"] == said
+    assert [row["error"] for row in desk.sql("select error from attempts")] == [said]
+
+
+def test_expected_models_are_those_of_what_is_published_the_soonest_first(desk, wanted):
+    ids = desk.want(
+        wanted("anchor", "c/a", model="late", klass=2),
+        wanted("anchor", "c/b", model="soon", klass=0),
+        wanted("anchor", "c/c", model="mid", klass=1),
+        wanted("anchor", "c/d", model="waiting", klass=0),
+        wanted("anchor", "c/e", model="", klass=0),
+    )
+    desk.advance()
+    desk.publish(*ids[:3], ids[4])
+    assert desk.book.expected_models() == ["soon", "mid", "late"]
