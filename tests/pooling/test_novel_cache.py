@@ -76,11 +76,17 @@ def test_most_of_an_episode_is_found_and_a_restart_forgets_none_of_it(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-def test_without_a_disk_a_restart_forgets(tmp_path, monkeypatch):
+def test_nothing_is_made_twice_while_a_session_fits_the_memory(tmp_path):
+    assert novel_cache.measure(tmp_path, 5, since=3).made_again == 0
+
+
+def test_without_a_disk_a_restart_forgets_and_a_small_memory_too(tmp_path, monkeypatch):
     monkeypatch.setattr(novel_cache, "DISK_BYTES", 0)
     found = novel_cache.measure(tmp_path, 5, since=3)
     assert found.disk_hit_rate < 0.95
     assert found.disk_bytes == 0
+    small(monkeypatch)
+    assert novel_cache.measure(tmp_path, 5, since=3).made_again > 0
 
 
 def test_a_text_that_is_too_short_is_told(tmp_path, monkeypatch):
