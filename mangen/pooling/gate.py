@@ -195,10 +195,14 @@ class Gate:
         return Refused(need=need, usable=usable, never=False)
 
     def shrink(self, admitted: Admitted, peaks: Sequence[int], members: int) -> Admitted:
-        """Keep only what so many members need: the others were not granted, or ended."""
+        """Keep only what so many members need: the others were not granted, or ended.
+
+        Never more than before: what a probe or a resized session has may be less than its peaks.
+        """
         if members >= admitted.members:
             return admitted
-        return self._replace(admitted, members, peaks[members - 1] if members else 0)
+        needed = peaks[members - 1] if members else 0
+        return self._replace(admitted, members, min(admitted.reserved, needed))
 
     def resize(
         self,

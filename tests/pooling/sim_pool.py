@@ -21,6 +21,8 @@ from mangen.pooling.devices import device, profile, simulated
 GIB, MIB = 2**30, 2**20
 SPEED = 1000.0
 WAIT_S = 60.0
+TIMES = int(os.environ.get("SIM_POOL_TIMES", "1"))
+"""How many times more random cases to try: set it for a long run."""
 
 #: (theory, real bytes) of one member
 STAGES = {
@@ -85,6 +87,11 @@ class Ear:
         """Wait until `true()`; asked at each event, of which each look at a device is one."""
         with self._change:
             assert self._change.wait_for(true, WAIT_S), f"{what} did not come"
+
+    def more(self, count):
+        """Answer a function that is true once so many more events came."""
+        there = len(self.heard) + count
+        return lambda: len(self.heard) >= there
 
     def until(self, kind, match=lambda _event: True, count=1):
         """Answer the `count`th of a kind, once it was heard."""
