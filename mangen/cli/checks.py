@@ -15,8 +15,10 @@ from typing import Any
 import psutil
 from packaging import requirements
 
-from mangen import errors, settings, stack
+from mangen import app, errors, settings, stack
 from mangen.cli import crew, run
+from mangen.pooling import config
+from mangen.pooling.devices import device
 from mangen.stack import binaries, clients, locks, place, record, servers
 
 _GIB = 1 << 30
@@ -34,7 +36,8 @@ def _check(name: str, detail: object, mend: str = "") -> Check:
 def all_of(chosen: settings.Settings) -> list[Check]:
     """Every check, none of which raises."""
     found = [_python(), _packages(), *_programs(), _fonts(), _voices(), _encoder()]
-    found += [_settings(chosen), _disk(chosen), _memory(), _gpu(), _port(chosen), _workers(chosen)]
+    found += [_settings(chosen), _disk(chosen), _memory(), _gpu(), *_devices(chosen)]
+    found += [_port(chosen), _workers(chosen)]
     return found + list(_services(chosen))
 
 
@@ -143,6 +146,26 @@ def _memory() -> Check:
     mend = "" if memory.available >= _MEMORY else "close other programs, or use fewer devices"
     detail = f"{memory.available / _GIB:.1f} of {memory.total / _GIB:.1f} GiB available"
     return _check("memory", detail, mend)
+
+
+def _devices(chosen: settings.Settings) -> Iterator[Check]:
+    """The devices that a worker with these settings would take, seen from outside."""
+    try:
+        pool = config.Config.of(app.pool_configuration(chosen))
+    except Exception as error:  # noqa: BLE001 - shown, not raised
+        yield _check("devices", error, "set MANGEN_DEVICES to what this machine has")
+        return
+    for name in dict.fromkeys(pool.devices):
+        try:
+            card = device.card(name, pool.options)
+        except Exception as error:  # noqa: BLE001 - shown, not raised
+            yield _check(name, error, "set MANGEN_DEVICES to what this machine has")
+            continue
+        size = f"{card.total / _GIB:.1f} GiB" if card.total else "size not told"
+        count = pool.devices.count(name)
+        which = f"{count} of them" if count > 1 else card.id
+        yield _check(name, f"{card.kind}, {size}, {which}")
+        card.close()
 
 
 def _gpu() -> Check:

@@ -75,7 +75,7 @@ class Answers:
             child.state = lives.State.IDLE
         seconds = child.ready_at - child.started
         self._tell(events.ChildReady(owner=child.owner, slot=child.slot, seconds=seconds))
-        self._slots.ready(child, child.ready_at)
+        self._slots.ready(child, message.id, child.ready_at)
 
     def _on_looked(self, child: lives.Child, message: wire.Looked) -> None:
         report = child.report = message.report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import pathlib
 import tempfile
 from collections.abc import Mapping
@@ -81,6 +82,12 @@ class Config:
                     f"app.conf.resident_pool[{name!r}] must be written as module:attribute"
                 )
         devices = device.check(given.get("devices", ("cpu",)))
+        cuda = next((name for name in devices if name.startswith("cuda:")), None)
+        if cuda is not None and importlib.util.find_spec("torch") is None:
+            raise errors.ConfigError(
+                f"{cuda} needs torch, which is not installed: install the gpu extra, as "
+                "python -m pip install -e '.[gpu]'"
+            )
         return cls(**{**given, "devices": devices})
 
     @property

@@ -224,4 +224,5 @@ def _environment(devices: tuple[str, ...]) -> Mapping[str, str]:
     env["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path or os.getcwd() for path in sys.path))  # noqa: PTH109 - sys.path speaks in strings
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         env.setdefault(name, str(cpu.threads_each(devices)))
+    env.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # as NVML counts, by which the parent looks
     return env

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 
 from mangen.pooling import config, events, lives, meter, wear, wire, work
 from mangen.pooling.devices import device as devices
-from mangen.pooling.devices import lock
+from mangen.pooling.devices import lock, nvml
 
+_log = logging.getLogger(__name__)
 QUARANTINE_DEATHS = 6
 QUARANTINE_S = 60.0
 _DUMP_S = 1.0
@@ -44,6 +46,8 @@ class Slot:
     #: the device's free bytes before its child came, and the dead one whose bytes must come back
     free_before: int | None = None
     dead: int | None = None
+    #: whether the driver told of the child while it lived: in a container it may number otherwise
+    told: bool = False
     reclaim_by: float = 0.0
     checked: float = 0.0
     meter: meter.Meter = dataclasses.field(default_factory=meter.Meter)
@@ -74,7 +78,7 @@ class Slot:
         if free is None or total is None or self.free_before is None:
             return ""  # nobody can tell
         lacking = self.free_before - free
-        if not self.card.processes() and lacking > _FOREIGN_SLACK * total:
+        if not self.told and lacking > _FOREIGN_SLACK * total:
             return f"{lacking} bytes did not come back after process {self.dead} died"
         return ""
 
@@ -215,9 +219,16 @@ class Slots:
                 child.leave_by = None
                 child.kill()
 
-    def ready(self, child: lives.Child, now: float) -> None:
+    def ready(self, child: lives.Child, device_id: str, now: float) -> None:
         """Take note that a child serves its device; a restart is over with it."""
         slot = self.of(child)
+        slot.told = child.pid in slot.card.processes()
+        if slot.device.startswith("cuda:") and not nvml.same(slot.card, device_id):
+            _log.error(
+                "%s serves the card %s, and its worker looks at %s: set "
+                "CUDA_DEVICE_ORDER=PCI_BUS_ID, or UUIDs in CUDA_VISIBLE_DEVICES",
+                child.owner, device_id, slot.card.id,
+            )  # fmt: skip
         vacancy, slot.vacancy = slot.vacancy, None
         if vacancy is not None and slot.child is child:
             self._tell(

@@ -127,10 +127,11 @@ class Report:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Ready:
-    """The child serves its device. `kind` is what that is."""
+    """The child serves its device. `kind` is what that is, `id` which of its kind."""
 
     report: Report
     kind: str = "cpu"
+    id: str = "cpu"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

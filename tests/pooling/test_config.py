@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib.util
+
 import celery
 import pytest
 
@@ -35,3 +37,19 @@ def test_the_pool_refuses_to_run_without_prefetch():
     app.conf.update(worker_disable_prefetch=True, resident_pool=GOOD)
     with pytest.raises(errors.ConfigError, match="worker_disable_prefetch"):
         celery_pool.ResidentPool(1, app=app, initargs=(app, "w@h"))
+
+
+def test_cuda_without_torch_is_refused_before_any_child_starts(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(errors.ConfigError, match="cuda:1 needs torch"):
+        config.Config.of({**GOOD, "devices": ["cpu", "cuda:1"]})
+
+
+def test_each_device_has_a_cache_of_its_size():
+    made = config.Config.of({**GOOD, "cpu_bytes": 400, "cache_kinds": {"text": {"worth": 2.0}}})
+    assert (made.cache_of("cpu").host_bytes, made.cache_of("cpu").host_is_device) == (100, True)
+    card = made.cache_of("cuda:0")
+    assert (card.host_bytes, card.host_is_device) == (2**31, False)
+    assert card.kinds["text"].worth == 2.0
+    with pytest.raises(errors.ConfigError, match="cache kind 'text'"):
+        config.Config.of({**GOOD, "cache_kinds": {"text": {"wort": 2.0}}}).cache_of("cpu")

@@ -65,6 +65,12 @@ def test_a_dead_child_lingers_while_its_card_still_counts_it():
     assert slot.lingers() == ""
 
 
+def test_a_process_that_was_told_of_and_is_no_more_has_given_all_back():
+    slot = made(free=300, pids=(8,))
+    slot.dead, slot.free_before, slot.told = 7, 1000, True
+    assert slot.lingers() == ""
+
+
 def test_where_no_process_is_told_the_free_bytes_must_be_back():
     slot = made(free=300)
     slot.dead, slot.free_before = 7, 1000

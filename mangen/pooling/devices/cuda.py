@@ -195,7 +195,7 @@ def _loaded(name: str) -> Any:
         return _torch()
     except (ImportError, OSError) as error:  # OSError: a library that torch itself needs
         raise errors.ConfigError(
-            f"{name} needs torch: pip install mangen[gpu] ({error})"
+            f"{name} needs torch: pip install -e '.[gpu]' ({error})"
         ) from error
 
 

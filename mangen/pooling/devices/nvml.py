@@ -223,11 +223,11 @@ def _instances(session: _Session, card: Any, uuid: str, kind: str) -> Iterator[S
 
 def _warn_of_order(name: str, mask: str | None, cards: Sequence[Seen]) -> None:
     by_uuid = mask is not None and mask.lstrip().startswith(("GPU-", "MIG-"))
-    by_bus = os.environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
+    by_bus = os.environ.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID") == "PCI_BUS_ID"  # see lives
     if not by_uuid and not by_bus and len({card.kind for card in cards}) > 1:
         _log.warning(
-            "%s may be another card than it seems: CUDA counts unlike cards fastest first; "
-            "set CUDA_DEVICE_ORDER=PCI_BUS_ID, or UUIDs in CUDA_VISIBLE_DEVICES",
+            "%s may be another card than it seems: CUDA_DEVICE_ORDER counts unlike cards "
+            "otherwise than the driver; set it to PCI_BUS_ID, or UUIDs in CUDA_VISIBLE_DEVICES",
             name,
         )
 
