@@ -152,7 +152,7 @@ class Work:
     def open(self, bucket, rt):
         return Session(bucket, rt)
 
-    def spec(self, model):
+    def spec(self, _model):
         return None
 
     def give_back(self, item, why):

@@ -52,7 +52,9 @@ class Toy:
             task_create_missing_queues=True,
         )
 
-    def start(self, *more, children=1, window=4, name="toy", settings=None, ill=False, **pool):
+    def start(
+        self, *more, children=1, window=4, name="toy", settings=None, ill=False, comes=True, **pool
+    ):
         env = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)]),
@@ -66,7 +68,7 @@ class Toy:
             "TOY_ILL": "1" if ill else "",
             "TOY_CONF": json.dumps(settings or {}),
         }
-        ready = len(self.events("ChildReady"))
+        before = len(self.events("ChildReady"))
         with (self.folder / "worker.log").open("ab") as out:
             worker = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "celery", "-A", "app_toy:app", "worker",
@@ -74,7 +76,9 @@ class Toy:
                 env=env, stdout=out, stderr=out, cwd=self.folder,
             )  # fmt: skip
         self.workers.append(worker)
-        wait_until(lambda: len(self.events("ChildReady")) >= ready + children, 30, "the worker")
+        if comes:
+            wanted = before + children
+            wait_until(lambda: len(self.events("ChildReady")) >= wanted, 30, "the worker")
         return worker
 
     def send(self, *do, queue="cpu", task_id=None, options=None, **header):

@@ -34,10 +34,8 @@ def test_soft_restarts_under_load_lose_and_repeat_nothing(fresh_toy):
         for event in ("ChildStarted", "ChildStopped", "ChildReady")
     }
     for line in restarts:
-        started, stopped, ready = (at[event].get(owner) for event, owner in (
-            ("ChildStarted", line["new"]), ("ChildStopped", line["old"]), ("ChildReady", line["new"])
-        ))  # fmt: skip
-        assert started < stopped < ready
+        old, new = line["old"], line["new"]
+        assert at["ChildStarted"][new] < at["ChildStopped"][old] < at["ChildReady"][new]
 
 
 def test_pool_restart_replaces_every_child_softly(fresh_toy):
