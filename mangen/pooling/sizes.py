@@ -141,10 +141,14 @@ class Sizes:
         return limits is not None and limits.hopeless
 
     def _best(self, record: _Record, ladder: Sequence[int]) -> int:
-        """The cheapest size that was measured; the settled one, or 1, when none was."""
+        """The smallest size that is as cheap as any; the settled one, or 1, when none was measured.
+
+        As cheap: what a larger one saves is not worth its bytes, and that all wait for all.
+        """
         costs = [(cost, size) for size in ladder if (cost := record.cost(size)) is not None]
         if costs:
-            return min(costs)[1]
+            cheap = min(costs)[0] / (1 - self._gain)
+            return min(size for cost, size in costs if cost <= cheap)
         return max(size for size in ladder if size <= max(1, record.settled))
 
     def _next(self, record: _Record, ladder: Sequence[int], best: int) -> int | None:

@@ -53,6 +53,11 @@ def test_it_settles_at_the_cheapest_and_tries_nothing_beyond_it():
     assert play(sizes.Sizes(), curve, 8) == [1, 1, 2, 4, 4, 2, 2, 2]
 
 
+def test_of_sizes_that_cost_the_same_the_smallest_is_settled():
+    nearly = {1: 1.0, 2: 1.96, 4: 3.88}.__getitem__  # 2 % and 1 % a step: not worth their bytes
+    assert play(sizes.Sizes(), nearly, 8) == [1, 1, 2, 2, 1, 1, 1, 1]
+
+
 def test_one_unlucky_try_is_not_believed():
     measured = sizes.Sizes()
     times = iter([1.0, 1.0, 9.0, 1.5])
@@ -181,7 +186,8 @@ def test_it_finds_the_best_of_what_it_tried_for_every_convex_curve(fixed, each, 
     tried = set(play(measured, curve, 20, bound=bound))
     settled = play(measured, curve, 100, bound=bound)
     assert len(set(settled)) == 1
-    assert cost(settled[0]) == min(cost(size) for size in tried)
+    cheap = [size for size in tried if cost(size) * 0.97 <= min(cost(one) for one in tried)]
+    assert settled[0] == min(cheap)
     ladder = sorted({*(2**n for n in range(5) if 2**n < bound), bound})
     steps = itertools.pairwise(ladder)
     worth = [upper for lower, upper in steps if cost(upper) < 0.97 * cost(lower)]
