@@ -14,6 +14,7 @@ class Learned:
         self._measure_sizes = measure_sizes
         self.estimates = estimate.Estimates()
         self.sizes = sizes.Sizes()
+        self._heard: dict[int, tuple[int, int, int]] = {}  # by slot: batch, members, peak
 
     def cap(self, item: work.Item, device: str, waiting: int) -> int:
         """The largest batch to form now of such items, of which so many wait."""
@@ -32,6 +33,8 @@ class Learned:
                 self.estimates.observe_load(
                     event.model, event.device, event.nbytes, event.seconds
                 )
+            case events.Admitted() if child.batch is not None:
+                self._fitted(child, child.batch, event.members)
             case events.OutOfMemory() if child.batch is not None:
                 kind = estimate.Kind.of(child.batch.first, child.kind)
                 self.estimates.oom(child.batch.first, child.kind, event.members, event.reserved)
@@ -48,9 +51,23 @@ class Learned:
             case _:
                 pass
 
+    def _fitted(self, child: lives.Child, batch: lives.Batch, members: int) -> None:
+        """Don't ask again at once for what had no room, unless only theory said so."""
+        if members < len(batch.offered):
+            cold = self.estimates.peaks(batch.first, child.kind).cold
+            if not cold[min(members, len(cold) - 1)]:
+                self.sizes.admitted(estimate.Kind.of(batch.first, child.kind), members)
+
     def settled(self, child: lives.Child, item: work.Item, message: wire.Settled) -> int:
-        """Learn from one that was done; answers the peak that theory gave for its batch."""
+        """Learn from one that was done; answers the peak that theory gave for its batch.
+
+        Members that end together tell of one peak, which counts once: a window of sessions is
+        meant, and five of them, not five members.
+        """
         theory = theory_of(item, message.members)
+        batch = child.batch.number if child.batch is not None else 0
+        told = batch, message.members, message.peak
+        new, self._heard[child.slot] = self._heard.get(child.slot) != told, told
         if message.outcome.status is work.Status.DONE and item.data is not None:
             self.estimates.observe(
                 item,
@@ -58,6 +75,7 @@ class Learned:
                 seconds=max(0.0, message.seconds - message.loading),
                 peak=message.peak,
                 members=message.members,
+                theory=theory if new else 0,
             )
         return theory
 
