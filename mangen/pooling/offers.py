@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from mangen.pooling import choose, config, held, learned, lives, slots, wire, work
 
 _FORECAST = 3
+_BATCH_GAIN = 0.01  #: of a device's time: what larger batches of some of its work save
 
 
 class Offers:
@@ -25,6 +26,7 @@ class Offers:
         self._table = table
         self._lore = lore
         self._batches = 0
+        self._used: dict[tuple[int, str], float] = {}  # when a device was last given a model's work
 
     def schedule(self, now: float) -> None:
         """Offer as much as there is to do and to do it with."""
@@ -123,11 +125,27 @@ class Offers:
                 ),
                 join=join,
                 waiting=collections.Counter(item.name for item in waiting),
-                forecast=choose.forecast(
-                    self._table.window, child.report.residents, first.model, _FORECAST
-                ),
+                forecast=self._forecast(child, first.model, now),
             )
         )  # fmt: skip
+
+    def _forecast(self, child: lives.Child, running: str, now: float) -> tuple[str, ...]:
+        """The models wanted next: what waits, then what was used here not long ago.
+
+        Those that are resident as well: the child spares them. Not long ago: since then, the few
+        percent that a larger batch gains have not yet paid for loading the model again.
+        """
+        self._used[child.slot, running] = now
+        waits = choose.forecast(self._table.window, (), running, _FORECAST)
+        load_s = self._lore.estimates.load_s
+        recent = (
+            model
+            for model in child.report.residents
+            if model != running and model not in waits
+            and now - self._used.get((child.slot, model), now)
+            < load_s(model, child.kind) / _BATCH_GAIN
+        )  # fmt: skip
+        return (*waits, *recent)
 
     def _limit(self, child: lives.Child, chosen: Sequence[held.Held]) -> float | None:
         """Seconds a batch may take: an upper bound where batching gains nothing."""

@@ -12,6 +12,7 @@ from mangen.pooling import child, errors, models, testing, wire, work
 from mangen.pooling.devices import device
 
 MODEL = models.ModelSpec(key="m", weight_bytes=100, load=object)
+BIG = models.ModelSpec(key="big", weight_bytes=2 * 2**30, load=object)
 
 
 class Session:
@@ -39,8 +40,8 @@ class Session:
             elif word == "huge":
                 with self.rt.use(models.ModelSpec(key="h", weight_bytes=2**50, load=object)):
                     pass
-            elif word == "use":
-                with self.rt.use(MODEL):
+            elif word in ("use", "use big"):
+                with self.rt.use(MODEL if word == "use" else BIG):
                     pass
             elif word == "raise":
                 raise RuntimeError("unexpected")
@@ -76,12 +77,12 @@ class Product:
 
 
 class Parent:
-    def __init__(self, nbytes=2**40):
+    def __init__(self, nbytes=2**40, **more):
         self.conn, theirs = multiprocessing.Pipe()
         self.product = Product()
         hello = wire.Hello(
             owner="w/0/1", slot=0, device="cpu", worker="w", app="", work="", settings={},
-            options=device.Options(cpu_bytes=nbytes),
+            options=device.Options(cpu_bytes=nbytes), **more,
         )  # fmt: skip
 
         def run():
@@ -196,6 +197,36 @@ def test_what_does_not_fit_now_is_left_and_what_never_fits_is_given_back():
     parent.thread.join(10)
     parent.conn.close()
     assert ("give_back", "never", "never_fits") in parent.product.log
+
+
+@pytest.mark.parametrize(
+    ("forecast", "members", "stays"), [(("big",), 1, True), (("other",), 2, False), ((), 2, False)]
+)
+def test_a_model_that_is_wanted_next_is_not_evicted_for_a_larger_batch(forecast, members, stays):
+    parent = Parent(nbytes=2**32)
+    parent.offer(("first", ["use big"]))
+    parent.until_idle()
+    parent.offer(("a", ["x"]), ("b", ["x"]), peaks=(2**29, 5 * 2**29), forecast=forecast)
+    heard = parent.until_idle()
+    parent.say(wire.Stop())
+    parent.thread.join(10)
+    parent.conn.close()
+    assert parent.product.log[2] == ("add", ["a", "b"][:members])
+    assert ("big" in heard[-1].report.residents) == stays
+    assert any(isinstance(one, wire.Left) for one in heard) == stays
+
+
+def test_a_wanted_model_goes_where_not_even_one_has_room():
+    parent = Parent(nbytes=2**32)
+    parent.offer(("first", ["use big"]))
+    parent.until_idle()
+    parent.offer(("a", ["x"]), peaks=(5 * 2**29,), forecast=("big",))
+    heard = parent.until_idle()
+    parent.say(wire.Stop())
+    parent.thread.join(10)
+    parent.conn.close()
+    assert parent.product.log[2] == ("add", ["a"])
+    assert heard[-1].report.residents == {}
 
 
 @pytest.mark.parametrize("word", ["oom", "huge"])
