@@ -6,17 +6,22 @@ Each member is settled when it ends; joins, aborts and hand-backs happen between
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import threading
 import time
 import traceback
+from collections.abc import Iterator
 
-from mangen.pooling import errors, events, gate, pipe, running, runtime, wire, work
+from mangen.pooling import errors, estimate, events, gate, pipe, running, runtime, wire, work
 from mangen.pooling.devices import device
 
 EXIT_BROKEN = 70
 """Exit status of a child whose session left an exception behind."""
 EXIT_ORPHAN = pipe.EXIT_ORPHAN
+
+_FRESH = 40  #: of so many sessions that are alike one begins trimmed: fewer than estimates remember
+_KINDS = 4096
 
 Settle = running.Settle
 
@@ -42,6 +47,7 @@ class Child:
         self._hello = hello
         self._running: running.Running | None = None
         self._expected: tuple[str, ...] = ()
+        self._sessions: estimate.Recent[tuple[str, int], Iterator[int]] = estimate.Recent(_KINDS)
         self._rt: runtime.ChildRuntime
 
     def run(self) -> None:
@@ -191,6 +197,8 @@ class Child:
         if admitted is None:
             return
         self._fetch_next(offer)
+        if next(self._sessions.of((offer.bucket, admitted.members), itertools.count)) % _FRESH == 0:
+            self._rt.trim()  # what the allocator kept of others would hide a part of the peak
         now = self._running = running.Running(
             self._rt, self._pipe, offer, admitted,
             peaks=peaks, settle=self._settle, give_back=self._give_back,

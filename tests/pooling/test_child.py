@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from mangen.pooling import child, errors, models, testing, wire, work
-from mangen.pooling.devices import device
+from mangen.pooling.devices import cpu, device
 
 MODEL = models.ModelSpec(key="m", weight_bytes=100, load=object)
 BIG = models.ModelSpec(key="big", weight_bytes=2 * 2**30, load=object)
@@ -227,6 +227,22 @@ def test_a_wanted_model_goes_where_not_even_one_has_room():
     parent.conn.close()
     assert parent.product.log[2] == ("add", ["a"])
     assert heard[-1].report.residents == {}
+
+
+def test_some_sessions_of_each_size_begin_trimmed_so_that_their_peak_shows_whole(monkeypatch):
+    parent = Parent(idle_trim_s=600.0)
+    monkeypatch.setattr(cpu.Cpu, "trim", lambda _: parent.product.log.append(("trim",)))
+    for n in range(41):
+        parent.offer((f"k{n}", ["x"]))
+        parent.until_idle()
+    parent.offer(("a", ["x"]), ("b", ["x"]))
+    parent.until_idle()
+    parent.say(wire.Stop())
+    parent.thread.join(10)
+    parent.conn.close()
+    log = [one for one in parent.product.log if one != ("close",)]
+    trimmed = [log[n + 1][1] for n, one in enumerate(log) if one == ("trim",)]
+    assert trimmed == [["k0"], ["k40"], ["a", "b"]]
 
 
 @pytest.mark.parametrize("word", ["oom", "huge"])
