@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import pathlib
 import subprocess
 import sys
+
+import pytest
 
 BENCHMARKS = pathlib.Path(__file__).parent / "benchmarks"
 
@@ -34,3 +37,37 @@ def test_the_pools_benchmark_runs_quickly_and_prints_every_figure(tmp_path):
     assert found["busy_ratio"] + found["load_share"] <= 1
     assert found["busy_ratio_wall"] <= found["busy_ratio"]
     assert 1 <= found["batch_mean"] <= found["batch_cap"] <= 8
+
+
+@pytest.fixture
+def pool_figures(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.syspath_prepend(BENCHMARKS.parent / "pooling")
+    return importlib.import_module("_pool_figures"), importlib.import_module("_pool_run")
+
+
+def test_gaps_count_as_they_are_and_twenty_times_in_the_strict_ratio(pool_figures):
+    figures, runs = pool_figures
+    run = runs.Run(jobs=10, speed=20.0, busy=1900.0, load=80.0, wall=100.0)
+    assert figures.gaps(run) == pytest.approx(1.0)
+    assert figures.busy_ratio(run) == pytest.approx(1900 / 1981)
+    assert figures.busy_ratio_wall(run) == pytest.approx(0.95)
+
+
+def test_sessions_are_judged_after_the_fifth_of_their_bucket_and_size(pool_figures):
+    figures, runs = pool_figures
+
+    def session(members, reserved):
+        return runs.Session(
+            bucket="b", members=members, reserved=reserved, peak=100, waited=0, cap=4, warm=True
+        )
+
+    found = [session(1, 50)] * 5 + [session(2, 50)] * 5 + [session(1, 90), session(2, 150)]
+    assert figures.under_estimates(found) == 0.5
+    assert figures.over_reservation(found) == pytest.approx(0.2)
+
+
+def test_a_restart_may_cost_a_reload_for_its_jobs_and_a_hundredth(pool_figures):
+    figures, runs = pool_figures
+    run = runs.Run(jobs=300, speed=20.0, busy=3000.0)
+    assert figures.restart_bound(run, 18.0, 100) == pytest.approx(0.028)
