@@ -43,8 +43,10 @@ class Slot:
     not_before: float = 0.0
     quarantined: bool = False
     vacancy: Vacancy | None = None
-    #: the device's free bytes before its child came, and the dead one whose bytes must come back
+    #: the device's free bytes and its processes' before its child came, and the dead one whose
+    #: bytes must come back
     free_before: int | None = None
+    listed_before: int | None = 0
     dead: int | None = None
     #: whether the driver told of the child while it lived: in a container it may number otherwise
     told: bool = False
@@ -77,10 +79,25 @@ class Slot:
         free, total = self.card.free(), self.card.total
         if free is None or total is None or self.free_before is None:
             return ""  # nobody can tell
-        lacking = self.free_before - free
-        if not self.told and lacking > _FOREIGN_SLACK * total:
+        listed = self._listed()
+        if listed is None or self.listed_before is None:  # others are there, with unknown bytes
+            if self.told:
+                return ""
+            listed = self.listed_before = 0
+        lacking = self.free_before - free - (listed - self.listed_before)  # what nobody explains
+        if lacking > _FOREIGN_SLACK * total:
             return f"{lacking} bytes did not come back after process {self.dead} died"
         return ""
+
+    def look(self) -> None:
+        """Note who has what of the device, before a child comes."""
+        self.free_before, self.listed_before = self.card.free(), self._listed()
+
+    def _listed(self) -> int | None:
+        """Bytes of the processes that the driver tells of; None where it does not tell them."""
+        found = self.card.processes().values()
+        known = [nbytes for nbytes in found if nbytes is not None]
+        return sum(known) if len(known) == len(found) else None
 
     @property
     def children(self) -> Iterator[lives.Child]:
@@ -122,9 +139,11 @@ class Slots:
         self._generations = Generations()
         self._all = [
             Slot(
-                number=n, device=name, card=devices.card(name, settings.options),
+                number=n,
+                device=name,
+                card=devices.card(name, settings.options),
                 meter=meter.Meter(settings.idle_alarm_s),
-            )  # fmt: skip
+            )
             for n, name in enumerate(settings.devices)
         ]
         self._locks = [lock.hold(slot.card, settings.place, worker) for slot in self._all]
@@ -167,7 +186,7 @@ class Slots:
         for slot in self._all:
             if slot.child is None and slot.standby is None:
                 if self._clear(slot, now) and now >= slot.not_before:
-                    slot.free_before = slot.card.free()
+                    slot.look()
                     slot.child = self._start(slot)
             elif slot.child is not None and slot.child.state is lives.State.STANDBY:
                 if self._clear(slot, now):
@@ -268,7 +287,8 @@ class Slots:
             slot=slot.number, device=slot.device, worker=self._worker,
             app=self._settings.app, work=self._settings.work, settings=self._settings.settings,
             options=self._settings.options, cache=self._settings.cache_of(slot.device),
-            margin=0.0 if slot.device == "cpu" else self._settings.margin, monitor_s=self._settings.monitor_s,
+            margin=0.0 if slot.device == "cpu" else self._settings.margin,
+            monitor_s=self._settings.monitor_s,
             idle_trim_s=self._settings.idle_trim_s, reports=self._settings.reports,
             standby=after is not None,
             models=tuple(after.report.residents) if after is not None else (),
@@ -288,7 +308,7 @@ class Slots:
         return child
 
     def _move_in(self, child: lives.Child, slot: Slot, now: float) -> None:
-        slot.free_before = slot.card.free()
+        slot.look()
         child.state, child.started = lives.State.STARTING, now
         child.tell(wire.MoveIn(models=child.hello.models))
 

@@ -10,14 +10,14 @@ class Card:
     exclusive = False
     total = 1000
 
-    def __init__(self, free=1000, pids=()):
-        self.left, self.pids = free, pids
+    def __init__(self, free=1000, pids=(), each=1):
+        self.left, self.pids, self.each = free, pids, each
 
     def free(self):
         return self.left
 
     def processes(self):
-        return dict.fromkeys(self.pids, 1)
+        return dict.fromkeys(self.pids, self.each)
 
     def close(self):
         pass
@@ -66,8 +66,19 @@ def test_a_dead_child_lingers_while_its_card_still_counts_it():
 
 
 def test_a_process_that_was_told_of_and_is_no_more_has_given_all_back():
-    slot = made(free=300, pids=(8,))
-    slot.dead, slot.free_before, slot.told = 7, 1000, True
+    for each in (700, None):  # of another process, if the driver tells
+        slot = made(free=300, pids=(8,), each=each)
+        slot.dead, slot.free_before, slot.told = 7, 1000, True
+        assert slot.lingers() == ""
+
+
+def test_bytes_that_no_process_explains_did_not_come_back_though_the_dead_was_told_of():
+    slot = made(free=900, pids=(8,), each=100)
+    slot.look()
+    slot.dead, slot.told = 7, True
+    slot.card.left, slot.card.each = 300, 200
+    assert "500 bytes did not come back" in slot.lingers()
+    slot.card.left = 800
     assert slot.lingers() == ""
 
 
