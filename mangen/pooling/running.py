@@ -201,7 +201,11 @@ class Running:
         members, reserved = len(self.loads), self.admitted.reserved
         gave_up = members == 1 and self._alone
         ended: dict[work.Key, work.Outcome] = {}
-        proved = gave_up and self._rt.gate.balance().foreign <= gate.FOREIGN_SLACK
+        now = self._rt.gate.balance()
+        # beside others, or in a child that leaks, it proves nothing
+        proved = gave_up and now.foreign + now.difference <= gate.FOREIGN_SLACK
+        if proved:  # all there is was not enough
+            reserved = max(reserved, now.room - self._own_weights())
         for key in list(self.loads):
             outcome = self.session.drop(key, work.Why.NEVER_FITS if gave_up else work.Why.OOM)
             if outcome.status is work.Status.PARKED and not gave_up:
@@ -241,6 +245,11 @@ class Running:
         for load in loads:
             self.loads[load.item.key] = load
         self._settle_all(self.session.add([load.item for load in loads]))
+
+    def _own_weights(self) -> int:
+        model = self.offer.loads[0].item.model
+        resident = self._rt.residents.sizes().get(model, 0)
+        return resident or self._rt.weights_to_load(self.offer)
 
     def _resize(self, members: int) -> None:
         self.admitted = self._rt.gate.resize(

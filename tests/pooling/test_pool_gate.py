@@ -82,7 +82,7 @@ class OneCard(stateful.RuleBasedStateMachine):
         verdict = self.gate.admit(self.peaks[:members], "a", hopeless=hopeless)
         if isinstance(verdict, gate.Refused):
             assert verdict.need > verdict.usable
-            assert not (verdict.never and verdict.need <= self.total - self.card.overhead - 2 * GIB)
+            assert hopeless or not verdict.never
             return
         assert verdict.members == 1 or not verdict.probe
         assert 0 <= verdict.reserved <= max(0, verdict.usable)

@@ -70,13 +70,29 @@ def test_one_that_does_not_fit_ends_after_its_claim_and_the_next_is_given_back_u
     assert ends({"other": sim.submit("other", "a/s/2")}) == {"other": "done"}
 
 
-def test_what_theory_calls_small_and_never_fits_ends_after_its_claim_as_well(start):
+def test_what_theory_calls_small_and_never_fits_is_tried_once_as_well(start):
     sim = start()
-    futures = {"k1": sim.submit("k1", "a/late/1"), "k2": sim.submit("k2", "a/late/1")}
-    assert ends(futures)["k1"] == "failed"
-    assert ends(futures)["k2"] in {"failed", "aborted"}
-    assert len(sim.ear.of(events.OutOfMemory)) <= 4
+    assert ends({"k1": sim.submit("k1", "a/late/1")}) == {"k1": "failed"}
+    assert ends({"k2": sim.submit("k2", "a/late/1")}) == {"k2": "aborted"}
+    assert [one.proved for one in sim.ear.of(events.OutOfMemory)] == [False, True]
+    assert [line["key"] for line in sim.logged("give_back")] == ["k2"]
     assert ends({"k": sim.submit("k")}) == {"k": "done"}
+
+
+def test_what_does_not_fit_beside_a_leak_or_a_tenant_is_not_called_hopeless(start):
+    sim = start()
+    assert ends({"leak": sim.submit("leak", do=f"leak:{4 * 1024}")}) == {"leak": "done"}
+    assert ends({"k1": sim.submit("k1", "a/under/1", cap=1)}) == {"k1": "failed"}
+    sim.control.replace(sim.child()["owner"])
+    sim.ready(2)
+    assert ends({"k2": sim.submit("k2", "a/under/1", cap=1)}) == {"k2": "done"}
+    with sim.tenant() as tenant:
+        sim.control.replace(sim.child()["owner"])
+        sim.ready(3)
+        tenant.grow(4 * GIB)
+        assert ends({"k3": sim.submit("k3", "b/under/1", cap=1)}) == {"k3": "failed"}
+    assert ends({"k4": sim.submit("k4", "b/under/1", cap=1)}) == {"k4": "done"}
+    assert not any(one.proved for one in sim.ear.of(events.OutOfMemory))
 
 
 def test_a_tenant_that_grows_closes_the_gate_and_its_leaving_opens_it(start):
