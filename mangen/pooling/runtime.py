@@ -114,7 +114,7 @@ class ChildRuntime:
         return spec.weight_bytes if spec is not None else offer.weights
 
     def move_watermark(self, largest: int) -> None:
-        self._watermark = self.gate.move_watermark(largest)
+        self.gate.move_watermark(largest)
 
     # -- gate.Reclaimer
 
@@ -134,6 +134,7 @@ class ChildRuntime:
         return self.residents.nbytes + self.features.device_bytes
 
     def limit_cache(self, watermark: int) -> None:
+        self._watermark = watermark  # before: what goes is told with it
         self._compressed(self.features.limit_device(watermark))
 
     # -- residents.House

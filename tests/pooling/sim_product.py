@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from mangen.pooling import models, work
+from mangen.pooling import models, once, work
 from mangen.pooling.devices import device, profile, simulated
 
 CAP = 8
@@ -176,3 +176,26 @@ class Session:
 
 def make_work(settings):
     return Product(settings)
+
+
+class Keeper:
+    """A product for cpu devices: each item keeps so many bytes in the cache, as its data says."""
+
+    def spec(self, _model):
+        return None
+
+    def open(self, _bucket, rt):
+        return once.Once(functools.partial(self.run, rt))
+
+    def run(self, rt, items):
+        for one in items:
+            if one.data["keep"]:
+                rt.cache.put("toy", one.key, bytes(one.data["keep"]), seconds=1.0, by=one.key)
+        return {one.key: work.Outcome.done(rt.cache.get("toy", "k0") is not None) for one in items}
+
+    def give_back(self, _item, why):
+        return work.Outcome.aborted(why)
+
+
+def make_keeper(_settings):
+    return Keeper()

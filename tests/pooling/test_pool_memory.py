@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import sim_pool
-from sim_pool import GIB, ends
+from sim_pool import GIB, MIB, ends
 
-from mangen.pooling import events, work
+from mangen.pooling import alone, events, work
 
 
 def test_after_warm_up_no_session_takes_more_than_was_reserved_for_it(start):
@@ -155,6 +155,27 @@ def test_the_watermark_moves_with_what_runs_and_is_told(start):
     sim.ear.until(events.Sampled, count=len(sim.ear.of(events.Sampled)) + 2)
     large = sim.child()["bytes"]["watermark"]
     assert 0 < large < small
+
+
+def test_the_cache_gives_way_to_what_runs_and_that_is_told(tmp_path):
+    ear = sim_pool.Ear()
+    with alone.Pool(
+        "sim_product:make_keeper", devices=("cpu",), cpu_bytes=GIB, cache_bytes=GIB // 2,
+        folder=str(tmp_path), cache_kinds={"toy": {}}, linger_s=0.0, listener=ear,
+    ) as pool:  # fmt: skip
+
+        def run(key, keep, peak):
+            one = work.Item(key=key, name="toy", bucket=key, data={"keep": keep}, peaks=(peak,))
+            return pool.submit(one).result(sim_pool.WAIT_S)
+
+        assert run("k0", 100 * MIB, 0).value is True
+        assert run("large", 0, 700 * MIB).value is True  # beside it there is room
+        assert ear.of(events.Compressed) == []
+        assert run("larger", 0, 960 * MIB).value is False
+    gone = ear.of(events.Compressed)
+    assert sum(one.nbytes for one in gone) >= 100 * MIB
+    assert gone[-1].watermark < 100 * MIB
+    assert ear.of(events.OutOfMemory) == ear.of(events.Refused) == []
 
 
 def test_both_models_and_a_large_clip_share_a_card_of_22_gib(start):
