@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import time
@@ -146,16 +147,19 @@ class Slots:
             )
             for n, name in enumerate(settings.devices)
         ]
-        self._locks = [lock.hold(slot.card, settings.place, worker) for slot in self._all]
+        with contextlib.ExitStack() as locks:  # all cards or none
+            for slot in self._all:
+                held = lock.hold(slot.card, settings.place, worker)
+                if held is not None:
+                    locks.callback(held.close)
+            self._locks = locks.pop_all()
 
     def __iter__(self) -> Iterator[Slot]:
         return iter(self._all)
 
     def close(self) -> None:
         """Let other workers have the cards. No child lives any more."""
-        for held in self._locks:
-            if held is not None:
-                held.close()
+        self._locks.close()
         for slot in self._all:
             slot.card.close()
 

@@ -111,7 +111,9 @@ def test_a_hang_is_killed_and_leaves_a_report_with_stacks_memory_and_processes(s
 def test_a_second_pool_on_a_card_is_refused_by_the_name_of_the_first(start):
     start(name="first")
     with pytest.raises(errors.ConfigError, match="worker first"):
-        start(name="second")
+        start(name="second", devices=("sim:small/1", "sim:small"))
+    third = start(name="third", devices=("sim:small/1",))  # the second has kept nothing
+    assert ends({"k": third.submit("k")}) == {"k": "done"}
 
 
 def test_an_owner_that_is_replaced_ends_and_its_follower_serves(start):
