@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from mangen.pooling import events, learned, lives, wire, work
+from mangen.pooling import estimate, events, learned, lives, wire, work
 
 ITEM = work.Item(
     key="k", name="draw", bucket="b", model="m", cap=8, data={},
@@ -55,7 +55,8 @@ def test_a_peak_is_remembered_for_a_window_of_sessions_not_of_members():
     run(lore, 0, 8, peak=200)
     for batch in range(1, 40):
         run(lore, batch, 8, peak=100)
-    assert lore.estimates.peaks(ITEM, "card").nbytes[7] == pytest.approx(8 * 200 * 1.05, rel=0.01)
+    found = lore.estimates.peaks(ITEM, "card").nbytes[7]
+    assert found == pytest.approx(8 * 200 * learned.MARGIN, rel=0.01)
 
 
 def test_a_later_and_higher_peak_of_the_same_session_counts():
@@ -65,7 +66,8 @@ def test_a_later_and_higher_peak_of_the_same_session_counts():
         lore.settled(child, ITEM, settled(peak, 2))
         child = a_child(child.batch.number + 1, 2) if peak == 300 else child
     lore.settled(child, ITEM, settled(300, 2))
-    assert lore.estimates.peaks(ITEM, "card").nbytes[1] == pytest.approx(300 * 1.05, rel=0.01)
+    found = lore.estimates.peaks(ITEM, "card").nbytes[1]
+    assert found == pytest.approx(300 * learned.MARGIN, rel=0.01)
 
 
 def test_what_had_no_room_is_not_asked_for_again_at_once():
@@ -97,4 +99,4 @@ def test_a_batch_that_was_let_in_whole_says_nothing_of_larger_ones():
 
 
 def lore_kind():
-    return learned.estimate.Kind.of(ITEM, "card")
+    return estimate.Kind.of(ITEM, "card")

@@ -7,7 +7,7 @@ import json
 import sim_pool
 from sim_pool import GIB, MIB, ends
 
-from mangen.pooling import choose, events
+from mangen.pooling import choose, events, learned
 
 
 def test_what_is_expected_is_loaded_ahead_as_far_as_it_fits(start):
@@ -30,7 +30,7 @@ def test_a_pool_that_learned_reserves_what_was_observed_and_not_the_cold_factor(
     cold, wise = (one.reserved for one in sim.ear.of(events.Admitted))
     assert cold == int(1.5 * theory)
     observed = sim.ear.of(events.Finished)[0].peak  # the highest of what was seen
-    assert abs(wise - 1.05 * observed) < 2
+    assert abs(wise - learned.MARGIN * observed) < 2
 
 
 def test_caps_are_learned_anew_by_a_pool_that_learned(start):
