@@ -86,12 +86,12 @@ def main_run(folder: pathlib.Path, *, speed: float, jobs: int) -> dict[str, Any]
 
 
 def restart_run(folder: pathlib.Path, *, speed: float, jobs: int, after: int) -> dict[str, Any]:
-    """A soft restart after every so many jobs: the device serves nobody meanwhile.
+    """A soft restart after every so many jobs, while others wait: nobody is served meanwhile.
 
     To reload both models is what a standby leaves of it: it has fetched them before.
     """
     run = runs.drive(
-        mix.waves(jobs, mix.BRIEF, size=min(100, jobs), folder=str(folder)),
+        mix.waves(jobs, mix.BRIEF, size=jobs, folder=str(folder)),
         folder,
         speed=speed,
         restart_after=after,
