@@ -126,7 +126,7 @@ class Parent:
                 batch=1, bucket=bucket, loads=loads, peaks=peaks or (0,) * len(loads), join=join,
                 **more,
             )
-        )
+        )  # fmt: skip
 
 
 @pytest.fixture
