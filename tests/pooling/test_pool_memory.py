@@ -37,7 +37,7 @@ def test_what_runs_out_of_memory_is_parked_and_done_in_halves_and_never_so_again
 
 
 def test_torchs_own_error_is_one_of_memory_too(start):
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed: CI has it")
     sim = start(measure_sizes=False, torch=True)
     futures = sim.many(["k1", "k2", "k3", "k4"], "a/under/1", cap=4)
     assert set(ends(futures).values()) == {"done"}
