@@ -37,6 +37,7 @@ class Line:
     quoted: bool = False
     language: Literal["zh", "en"] = "zh"
     spoken: bool = True  #: False: shown only, nothing a voice could say
+    lettered: bool = False  #: drawn into the picture (a balloon), not below it
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +50,9 @@ class Shot:
     lines: tuple[Line, ...] = ()
     characters: tuple[str, ...] = ()
     emotions: tuple[str, ...] = ()  #: one a character
+    ages: tuple[str, ...] = ()  #: one a character in this shot, "": its own
+    gestures: tuple[str, ...] = ()  #: one a character, "": as its emotion has it
+    held: tuple[str, ...] = ()  #: one a character: what is in its hands, "": nothing
     scene: protocol.SceneLabels = protocol.SceneLabels()
     prompt: str = ""
     motion: str = "push"
@@ -114,7 +118,12 @@ def _shot(data: dict[str, Any]) -> Shot:
             **data,
             "lines": lines,
             "characters": tuple(data["characters"]),
-            "emotions": tuple(data["emotions"]),
-            "scene": protocol.SceneLabels(**data["scene"]),
+            **{
+                name: tuple(data.get(name, ()))
+                for name in ("emotions", "ages", "gestures", "held")
+            },
+            "scene": protocol.SceneLabels(
+                **{**data["scene"], "objects": tuple(data["scene"].get("objects", ()))}
+            ),
         }
     )

@@ -50,7 +50,9 @@ def panel_request(
         width=params["width"],
         height=params["height"],
         seed=params["seed"],
-        scene=protocol.SceneLabels(**params["scene"]),
+        scene=protocol.SceneLabels(
+            **{**params["scene"], "objects": tuple(params["scene"].get("objects", ()))}
+        ),
         figures=tuple(
             protocol.Figure(
                 sheet=sheet(figure["sheet"]),
@@ -88,6 +90,6 @@ def speech(params: Params) -> tuple[protocol.Speech, protocol.Voice]:
     )
 
 
-def scene_params(scene: protocol.SceneLabels) -> dict[str, str]:
+def scene_params(scene: protocol.SceneLabels) -> dict[str, Any]:
     """Scene labels as JSON."""
-    return dataclasses.asdict(scene)
+    return {**dataclasses.asdict(scene), "objects": list(scene.objects)}

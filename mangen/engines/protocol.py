@@ -39,6 +39,10 @@ class Figure:
     features: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     emotion: str = "calm"  #: calm happy sad angry surprised afraid shy tired
     speaking: bool = False
+    age: str = ""  #: in this shot: child youth adult elder; empty: the sheet's
+    gesture: str = ""  #: point wave bow hug run strike sit kneel; empty: as the emotion has it
+    #: in the hands: fork sword umbrella book phone cup letter lantern bag fan staff flower
+    held: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,8 +55,13 @@ class SceneLabels:
     time: str = "day"  #: dawn day dusk night
     weather: str = "clear"  #: clear rain snow fog wind thunder
     mood: str = "calm"  #: calm warm sad tense dark bright
-    framing: str = "medium"  #: establish medium close action insert
+    #: establish medium close over_shoulder split action insert reaction
+    framing: str = "medium"
     era: str = ""  #: as a sheet's; empty: as the people in the shot
+    #: things that the words name and the place shows, as an engine knows them: melons boat moon ...
+    objects: tuple[str, ...] = ()
+    focus: str = ""  #: the one thing that an insert shows large: an object, or empty
+    crowd: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +78,16 @@ class AnchorProduct:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Lettering:
+    """Words that belong into the picture instead of below it."""
+
+    line: int  #: the number of the line in its shot
+    text: str
+    kind: Literal["balloon", "caption"] = "balloon"
+    by: str = ""  #: the name of the figure whose mouth the tail points to
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class PanelRequest:
     """One panel. width x height is the video's frame; the panel's own size is the engine's."""
 
@@ -81,6 +100,7 @@ class PanelRequest:
     prompt: str = ""
     title: str = ""  #: title and end cards
     subtitle: str = ""
+    lettering: tuple[Lettering, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,9 +112,58 @@ class Layer:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Patch:
+    """A small RGBA picture; x, y is its upper left corner."""
+
+    image: Image
+    x: int
+    y: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Face:
+    """A face in a panel, and what replaces parts of it while it speaks or blinks.
+
+    Boxes and patches lie in the panel's pixels; patches are laid on `layer`. `mouths` go from
+    closed to wide open.
+    """
+
+    name: str
+    layer: int
+    box: tuple[int, int, int, int]  #: left, top, right, bottom
+    mouth: tuple[int, int]
+    mouths: tuple[Patch, ...] = ()
+    blink: Patch | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Letter:
+    """Drawn words of one line, over everything; x, y in pixels of the *frame*."""
+
+    line: int
+    patch: Patch
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
     image: Image  #: RGB, at least as large as the frame (the animatic draws 1.25 x)
     layers: tuple[Layer, ...] = ()  #: back to front; may be empty
+    faces: tuple[Face, ...] = ()
+    letters: tuple[Letter, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """A line in its clip: when it is heard, by whom it is said, and how loud each frame of it is.
+
+    `levels` are 0..1, one a frame from `start` on; empty where there is no sound.
+    """
+
+    line: int
+    start: int
+    frames: int
+    by: str = ""
+    levels: tuple[float, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,6 +178,8 @@ class ClipRequest:
     fps: int
     seed: int
     weather: str = "clear"
+    lines: tuple[Heard, ...] = ()
+    framing: str = "medium"  #: of the panel: it may move the camera otherwise
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,6 +234,7 @@ class Speech:
 class Voice:
     name: str = "zm_yunyang"
     speed: float = 1.0
+    pitch: float = 1.0  #: of the speaker's own; the length stays
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
