@@ -68,8 +68,49 @@ def contour(look: Mapping[str, Any], turn: float) -> outline.Points:
     )  # fmt: skip
 
 
-def draw(p: pen.Pen, look: Mapping[str, Any], emotion: str, *, turn: float, speaking: bool) -> None:
-    """Skin and features of one head; hair and hat come after."""
+Box = tuple[float, float, float, float]  #: left, top, right, bottom
+
+
+def box(look: Mapping[str, Any]) -> Box:
+    """The face from the hairline to the chin, without the ears."""
+    w = half_width(look)
+    return -w, -78.0, w, float(CHIN[look["age"]])
+
+
+def mouth_at(look: Mapping[str, Any], turn: float) -> tuple[float, float]:
+    """The middle of the mouth."""
+    return turn * 25, float(_MOUTH[look["age"]])
+
+
+def mouth_box(look: Mapping[str, Any], turn: float) -> Box:
+    """All that a moving mouth touches."""
+    x, y = mouth_at(look, turn)
+    return x - 34, y - 18, x + 34, y + 30
+
+
+def eyes_box(look: Mapping[str, Any], turn: float) -> Box:
+    """All that a blink touches."""
+    apart, y, size = _EYES[look["age"]]
+    reach = apart + 36 * size * look["eyes"]
+    return turn * 23 - reach, y - 30 * size * look["eyes"], turn * 23 + reach, y + 34 * size
+
+
+def draw(
+    p: pen.Pen,
+    look: Mapping[str, Any],
+    emotion: str,
+    *,
+    turn: float,
+    speaking: bool = False,
+    mouth: int | None = None,
+    blink: bool = False,
+) -> None:
+    """Skin and features of one head; hair and hat come after.
+
+    `mouth` is 0 (closed) to 3 (wide open); None leaves it to the emotion and to `speaking`.
+    """
+    if mouth is None and speaking:
+        mouth = 2
     mien = MIENS.get(emotion, MIENS["calm"])
     skin = colour.of(look["skin"])
     shade = colour.mix(skin, (122, 63, 74), 0.34)
@@ -98,10 +139,10 @@ def draw(p: pen.Pen, look: Mapping[str, Any], emotion: str, *, turn: float, spea
                        alpha=0.5)  # fmt: skip
     p.ink(face, 5.5)
     for side in (-1, 1):
-        _eye(p, look, mien, side, turn=turn, shade=shade)
+        _eye(p, look, mien, side, turn=turn, shade=shade, blink=blink)
         _brow(p, look, mien, side, turn)
     _nose(p, look, turn, shade)
-    _mouth(p, look, mien, turn, skin=skin, shade=shade, speaking=speaking)
+    _mouth(p, look, mien, turn, skin=skin, shade=shade, mouth=mouth)
     _marks(p, look, mien, turn, shade)
 
 
@@ -113,12 +154,17 @@ def _eye(
     *,
     turn: float,
     shade: colour.Colour,
+    blink: bool,
 ) -> None:
     apart, y, size = _EYES[look["age"]]
     size *= look["eyes"]
     narrow = 1 - 0.22 * max(0.0, side * turn)
     x = side * apart + turn * 23
     w = 19 * size * narrow
+    if blink and not mien.closed:
+        lid = outline.curve([(x - w, y + 2), (x, y + 10 * size), (x + w, y + 2)], closed=False)
+        p.line(lid, 7, taper=(0.25, 0.25))
+        return
     if mien.closed:
         arc = outline.curve([(x - w, y + 5), (x, y - 9 * size), (x + w, y + 5)], closed=False)
         p.line(arc, 7.5, taper=(0.25, 0.25))
@@ -204,7 +250,7 @@ def _mouth(
     *,
     skin: colour.Colour,
     shade: colour.Colour,
-    speaking: bool,
+    mouth: int | None,
 ) -> None:
     x, y = turn * 25, _MOUTH[look["age"]]
     lip = colour.mix(skin, (176, 48, 58), 0.62 if look["female"] else 0.18)
@@ -215,11 +261,19 @@ def _mouth(
         "wavy": [(-16, 2), (-8, -4), (0, 2), (8, -4), (16, 2)],
         "small": [(-8, 0), (0, 3), (8, 0)],
         "slack": [(-13, 4), (0, 1), (13, 3)],
+        "grin": [(-20, -4), (0, 8), (20, -4)],
+        "o": [(-9, 1), (0, -1), (9, 1)],
     }
-    if mien.mouth in ("o", "grin") or speaking:
-        wide, top, deep = {"o": (11, 8, 19), "grin": (23, 4, 19)}.get(mien.mouth, (15, 4, 14))
+    if mouth is None:
+        mouth = {"o": 3, "grin": 3}.get(mien.mouth, 0)
+    if mouth:
+        wide, top, deep = {"o": (11.0, 8.0, 19.0), "grin": (23.0, 4.0, 19.0)}.get(
+            mien.mouth, (15.0, 5.0, 19.0)
+        )
         if mien.mouth in ("frown", "wavy", "grit"):
             wide, top = 16, 8
+        k = (0.0, 0.4, 0.7, 1.0)[min(3, mouth)]
+        wide, top, deep = wide * (1.16 - 0.16 * k), top * k, deep * k
         hole = outline.curve(
             [(x - wide, y - 2, 1), (x, y - top + 4 if mien.mouth == "grin" else y - top),
              (x + wide, y - 2, 1), (x + wide * 0.62, y + deep * 0.75), (x, y + deep),

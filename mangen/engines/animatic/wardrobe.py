@@ -64,6 +64,11 @@ def complete(given: Mapping[str, Any], sheet: protocol.CharacterSheet) -> dict[s
     return look
 
 
+def aged(look: Mapping[str, Any], age: str) -> dict[str, Any]:
+    """The same person at another age: face, brows, hat and marks stay; "" or a stranger: as is."""
+    return {**look, "age": age} if age in lookbook.CHOICES["age"] else dict(look)
+
+
 def _says(text: str, word: str) -> bool:
     """Whether a text holds a word; an English one whole, so that looking is no king."""
     if not word.isascii():
