@@ -195,7 +195,8 @@ def check(run, found):
         act = run.given[key]
         # a claim whose child died before it could say so is made again, once it was told as lost
         assert claims[key] <= 1 + lost[key], key
-        assert finished[key] == (status != "lost"), key
+        silent = status == "lost" or (status == "aborted" and finished[key] == 0)
+        assert finished[key] == (not silent), key
         if status == "lost":
             assert lost[key] or key in run.aborted, key
         elif status == "done":
@@ -205,6 +206,9 @@ def check(run, found):
         elif status == "failed":
             never = act.bucket.split("/")[1] in {"huge", "late"}
             assert act.do == "fail" or never or run.squeezed, key
+        elif silent:  # stopped on purpose, and its child died before it could say so
+            assert lost[key], key
+            assert key in run.aborted, key
         else:
             never = act.bucket.split("/")[1] in {"huge", "late"}
             assert status == "aborted"
