@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mangen.engines.animatic import backdrop, colour, furniture, outline, pen, props, stage
+from mangen.engines.animatic import (
+    backdrop,
+    boat,
+    colour,
+    furniture,
+    houses,
+    outline,
+    pen,
+    sky,
+    stage,
+    trees,
+)
 from mangen.engines.animatic.colour import Colour
 
 _FAR, _NEAR = 0.35, 0.62
@@ -18,7 +29,7 @@ def _sheets(
     for one, depth in draw:
         p = s.pen()
         one(p)
-        found.append(stage.Sheet(p.sheet(wobble=1.0 * s.unit, seed=s.seed), depth))
+        found.append(stage.Sheet(p.sheet(wobble=1.0 * s.unit, seed=s.home), depth))
     return found
 
 
@@ -38,7 +49,7 @@ def _beam(s: stage.Stage, p: pen.Pen, x: float, y: float, w: float) -> None:
 
 def room(s: stage.Stage) -> list[stage.Sheet]:
     """A living room: window, table with tea, shelf or bed, lamp."""
-    chance, y = s.chance(50), floor(s)
+    chance, y = s.fixed(50), floor(s)
     side = 1 if chance.random() < 0.5 else -1
     wood = s.light.hexed("#7a5540" if s.old else "#a8825f")
 
@@ -104,7 +115,7 @@ def hall(s: stage.Stage) -> list[stage.Sheet]:
             with p.moved(px + (120 if x < 0.5 else -120), 40):
                 p.line(outline.straight([(0, -60), (0, s.h * 0.13)]), 4, taper=(0, 0))
                 with p.moved(0, s.h * 0.13):
-                    props.lantern(p, 50, s.light)
+                    houses.lantern(p, 50, s.light)
         p.shape(outline.box(-20, -30, s.w + 40, 112), s.light.hexed("#6f352a"), width=5)
 
     return _sheets(s, s.light.hexed("#a08d70"), (back, _FAR), (front, 0.72))
@@ -112,7 +123,7 @@ def hall(s: stage.Stage) -> list[stage.Sheet]:
 
 def shop(s: stage.Stage) -> list[stage.Sheet]:
     """A shop or tavern: shelves of jars behind a counter, lanterns above."""
-    chance, y = s.chance(52), floor(s)
+    chance, y = s.fixed(52), floor(s)
     wood = s.light.hexed("#7c573d")
 
     def back(p: pen.Pen) -> None:
@@ -132,14 +143,14 @@ def shop(s: stage.Stage) -> list[stage.Sheet]:
         for k in range(3):
             with p.moved(s.w * (0.2 + 0.3 * k), s.h * 0.1):
                 p.line(outline.straight([(0, -s.h * 0.12), (0, 0)]), 4, taper=(0, 0))
-                props.lantern(p, 40, s.light)
+                houses.lantern(p, 40, s.light)
 
     return _sheets(s, s.light.hexed("#b59c78"), (back, _FAR), (front, _NEAR))
 
 
 def classroom(s: stage.Stage) -> list[stage.Sheet]:
     """A blackboard, a window and rows of desks."""
-    chance, y = s.chance(53), floor(s)
+    chance, y = s.fixed(53), floor(s)
 
     def back(p: pen.Pen) -> None:
         furniture.planks(p, y, s.w, s.h, s.light.hexed("#a98a63"))
@@ -162,7 +173,7 @@ def classroom(s: stage.Stage) -> list[stage.Sheet]:
 
 def office(s: stage.Stage) -> list[stage.Sheet]:
     """Wide windows on a skyline, desks with screens, files."""
-    chance, y = s.chance(54), floor(s)
+    chance, y = s.fixed(54), floor(s)
 
     def back(p: pen.Pen) -> None:
         furniture.tiles(p, y, s.w, s.h, s.light.hexed("#a3a4a6"))
@@ -174,7 +185,7 @@ def office(s: stage.Stage) -> list[stage.Sheet]:
                 for k in range(9):
                     bw = w * chance.uniform(0.09, 0.15)
                     with p.moved(w * (k + 0.5) / 9, h + 4):
-                        props.block(
+                        houses.block(
                             p, bw, h * chance.uniform(0.25, 0.62), s.light, chance, far=0.45
                         )
                 p.fill(outline.straight([(w * 0.1, h), (w * 0.4, 0), (w * 0.52, 0), (w * 0.22, h)]),

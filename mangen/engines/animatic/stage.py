@@ -7,6 +7,7 @@ side: at 720x1280 the world is 900 units wide and 1600 high.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import random
 
 from mangen.engines import protocol
@@ -38,6 +39,10 @@ class Stage:
     light: light.Light
     era: str
     framing: str
+    place: str = "room"
+    home: int = 0  #: the seed of the place itself: equal in all of its shots, at any hour
+    objects: frozenset[str] = frozenset()
+    mood: str = "calm"
 
     @property
     def w(self) -> float:
@@ -62,13 +67,29 @@ class Stage:
     def pen(self, *, over: int = OVER) -> pen.Pen:
         return pen.Pen(self.width, self.height, self.unit, over=over)
 
+    @property
+    def side(self) -> int:
+        """The side, -1 or 1, on which the place has its large things."""
+        return 1 if self.home & 16 else -1
+
+    @property
+    def orb(self) -> tuple[float, float, float]:
+        """Where sun or moon stand, and the moon's radius."""
+        x = self.w * (0.5 + self.side * (0.13 + 0.04 * (self.home % 7) / 6))
+        return x, self.h * 0.265, min(150.0, self.h * 0.13)
+
     def chance(self, salt: int = 0) -> random.Random:
+        """What differs from shot to shot."""
         return random.Random(self.seed * 1009 + salt)
 
+    def fixed(self, salt: int = 0) -> random.Random:
+        """What stays the same in all shots of the place."""
+        return random.Random(self.home * 1013 + salt)
+
     def noise(self, salt: int, cell: float, octaves: int = 4) -> noise.Floats:
-        """Noise over the whole panel; `cell` in units."""
+        """The place's own noise over the whole panel; `cell` in units."""
         return noise.field(
-            self.height, self.width, self.seed * 31 + salt, cell=cell * self.unit, octaves=octaves
+            self.height, self.width, self.home * 31 + salt, cell=cell * self.unit, octaves=octaves
         )
 
 
@@ -84,4 +105,8 @@ def of(request: protocol.PanelRequest) -> Stage:
         light=light.of(request.scene, roofed=request.scene.place in _ROOFED),
         era=era,
         framing=request.scene.framing,
+        place=request.scene.place,
+        home=int(hashlib.sha256(f"{request.scene.place} {era}".encode()).hexdigest()[:7], 16),
+        objects=frozenset(request.scene.objects),
+        mood=request.scene.mood,
     )

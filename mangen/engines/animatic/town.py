@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mangen.engines.animatic import backdrop, colour, horizon, outline, pen, props, stage
+from mangen.engines.animatic import (
+    backdrop,
+    boat,
+    colour,
+    horizon,
+    houses,
+    outline,
+    pen,
+    sky,
+    stage,
+    trees,
+)
 
 
 def street(s: stage.Stage) -> list[stage.Sheet]:
@@ -19,7 +30,7 @@ def street(s: stage.Stage) -> list[stage.Sheet]:
                 _street_lamp(s, p, side)
 
     return [
-        stage.Sheet(backdrop.solid(horizon.sky(s, (60, 90, "#6f7d8c"))), horizon.SKY),
+        stage.Sheet(backdrop.solid(horizon.heaven(s, (60, 90, "#6f7d8c"))), horizon.SKY),
         horizon.earth(s, paved, soil),
         horizon.drawn(s, all_of_it, horizon.GROUND),
     ]
@@ -27,7 +38,7 @@ def street(s: stage.Stage) -> list[stage.Sheet]:
 
 def _rows(s: stage.Stage, p: pen.Pen) -> None:
     """Houses on both sides, the far ones first."""
-    chance, y = s.chance(81), s.horizon
+    chance, y = s.fixed(81), s.horizon
     for step in range(5, 0, -1):
         k = 1 / step
         far = 0.55 - 0.5 * k
@@ -36,13 +47,13 @@ def _rows(s: stage.Stage, p: pen.Pen) -> None:
             x = s.w / 2 + side * (s.w * (0.05 + 0.3 * k) + w * 0.5)
             with p.moved(x, y + 170 * k**1.4):
                 if not s.old:
-                    props.block(p, w, w * (1.9 + chance.random()), s.light, chance, far=far)
+                    houses.block(p, w, w * (1.9 + chance.random()), s.light, chance, far=far)
                     continue
                 h = w * (0.9 + 0.35 * chance.random())
-                props.cottage(p, w, h, s.light, chance, far=far, gable=step % 2 == 0)
+                houses.cottage(p, w, h, s.light, chance, far=far, gable=step % 2 == 0)
                 if step < 4:
                     with p.moved(-side * w * 0.46, -h * 0.86):
-                        props.lantern(p, 36 * k + 8, s.light)
+                        houses.lantern(p, 36 * k + 8, s.light)
 
 
 def _street_lamp(s: stage.Stage, p: pen.Pen, side: int) -> None:
@@ -87,14 +98,14 @@ def _road(s: stage.Stage, p: pen.Pen) -> None:
 
 def market(s: stage.Stage) -> list[stage.Sheet]:
     """Stalls before a row of houses, lanterns on a line."""
-    chance, y = s.chance(82), s.horizon
+    chance, y = s.fixed(82), s.horizon
 
     def stalls(p: pen.Pen) -> None:
         for k in range(max(3, int(s.w / 300))):
             with p.moved(
                 s.w * (k + 0.5) / max(3, int(s.w / 300)) + chance.uniform(-20, 20), y + 110
             ):
-                props.stall(p, 240, s.light, chance)
+                houses.stall(p, 240, s.light, chance)
         line = outline.curve(
             [(-20, y - 330), (s.w * 0.5, y - 262), (s.w + 20, y - 330)], closed=False
         )
@@ -102,11 +113,11 @@ def market(s: stage.Stage) -> list[stage.Sheet]:
         for k in range(5):
             at = line[int(len(line) * (k + 0.5) / 5)]
             with p.moved(float(at[0]), float(at[1])):
-                props.lantern(p, 26, s.light)
+                houses.lantern(p, 26, s.light)
 
     return [
-        stage.Sheet(backdrop.solid(horizon.sky(s, (40, 90, "#6f7d8c"))), horizon.SKY),
-        horizon.drawn(s, horizon.houses(s, y, far=0.34, size=300), horizon.MID),
+        stage.Sheet(backdrop.solid(horizon.heaven(s, (40, 90, "#6f7d8c"))), horizon.SKY),
+        horizon.drawn(s, horizon.row(s, y, far=0.34, size=300), horizon.MID),
         horizon.earth(s, "#a89a80", "#7f715d"),
         horizon.drawn(s, stalls, horizon.GROUND),
     ]
@@ -114,7 +125,7 @@ def market(s: stage.Stage) -> list[stage.Sheet]:
 
 def courtyard(s: stage.Stage) -> list[stage.Sheet]:
     """A walled court with a gate, a tree and a water jar."""
-    chance, y = s.chance(83), s.horizon + 60
+    chance, y = s.fixed(83), s.horizon + 60
 
     def walls(p: pen.Pen) -> None:
         plaster = s.light.hexed("#cfc3a8")
@@ -131,13 +142,13 @@ def courtyard(s: stage.Stage) -> list[stage.Sheet]:
         )
         for k in range(int(s.w / 34) + 1):
             p.shape(outline.ellipse(k * 34, y - 428, 16, 15), colour.dark(tile, 0.1), width=3.5)
-        with p.moved(s.w * (0.72 if s.seed % 2 else 0.28), y + 6):
-            props.gate(p, 270, 460, s.light)
+        with p.moved(s.w * (0.72 if s.home % 2 else 0.28), y + 6):
+            houses.gate(p, 270, 460, s.light)
 
     def court(p: pen.Pen) -> None:
-        x = s.w * (0.14 if s.seed % 2 else 0.86)
+        x = s.w * (0.14 if s.home % 2 else 0.86)
         with p.moved(x, y + 80):
-            props.tree(p, 760, s.light, chance, far=0.05, leaf=horizon.leaf(s))
+            trees.tree(p, 760, s.light, chance, far=0.05, leaf=horizon.leaf(s))
         with p.moved(s.w - x, y + 130):
             jar = s.light.hexed("#6e5648")
             p.shape(outline.curve([(-56, -116, 1), (-78, -66), (-46, 0, 1), (46, 0, 1), (78, -66),
@@ -145,7 +156,7 @@ def courtyard(s: stage.Stage) -> list[stage.Sheet]:
             p.shape(outline.ellipse(0, -116, 56, 14), colour.dark(jar, 0.4), width=5)
 
     return [
-        stage.Sheet(backdrop.solid(horizon.sky(s)), horizon.SKY),
+        stage.Sheet(backdrop.solid(horizon.heaven(s)), horizon.SKY),
         horizon.drawn(s, walls, horizon.MID),
         horizon.earth(s, "#b3a68a", "#8f8068", drop=60, rise=3),
         horizon.drawn(s, court, horizon.GROUND),
@@ -176,10 +187,10 @@ def palace(s: stage.Stage) -> list[stage.Sheet]:
 
     def great(p: pen.Pen) -> None:
         with p.moved(s.w / 2, y + 10):
-            props.palace(p, min(s.w * 0.86, s.h * 0.62), s.light, 0.12)
+            houses.palace(p, min(s.w * 0.86, s.h * 0.62), s.light, 0.12)
 
     return [
-        stage.Sheet(backdrop.solid(horizon.sky(s, (90, 110, "#76879a"))), horizon.SKY),
+        stage.Sheet(backdrop.solid(horizon.heaven(s, (90, 110, "#76879a"))), horizon.SKY),
         horizon.drawn(s, great, horizon.MID),
         horizon.drawn(s, square, horizon.GROUND),
     ]
@@ -187,7 +198,7 @@ def palace(s: stage.Stage) -> list[stage.Sheet]:
 
 def ruin(s: stage.Stage) -> list[stage.Sheet]:
     """Broken walls and beams, bare trees, rubble."""
-    chance, y = s.chance(89), s.horizon
+    chance, y = s.fixed(89), s.horizon
 
     def walls(p: pen.Pen) -> None:
         stone = s.light.hexed("#857d72", 0.2)
@@ -209,19 +220,19 @@ def ruin(s: stage.Stage) -> list[stage.Sheet]:
                     outline.straight([(bx, by), (bx + 34, by)]), 3.4, paint=colour.dark(stone, 0.35)
                 )
         with p.moved(s.w * 0.34, y + 20):
-            props.tree(p, 520, s.light, chance, far=0.15, leaf=None)
+            trees.tree(p, 520, s.light, chance, far=0.15, leaf=None)
 
     def rubble(p: pen.Pen) -> None:
         for _ in range(9):
             with p.moved(s.w * chance.random(), y + 60 + (s.h - y) * 0.5 * chance.random()):
-                props.rock(p, chance.uniform(26, 70), s.light, chance, far=0.05)
+                trees.rock(p, chance.uniform(26, 70), s.light, chance, far=0.05)
         beam = s.light.hexed("#4c3a30")
         p.shape(outline.straight([(s.w * 0.62, y + 120), (s.w * 0.64, y + 84), (s.w * 0.96, y - 60),
                                   (s.w * 0.97, y - 20)]), beam, shade=colour.dark(beam,
                                       0.3))  # fmt: skip
 
     return [
-        stage.Sheet(backdrop.solid(horizon.sky(s, (70, 100, "#76787e"))), horizon.SKY),
+        stage.Sheet(backdrop.solid(horizon.heaven(s, (70, 100, "#76787e"))), horizon.SKY),
         horizon.drawn(s, walls, horizon.MID),
         horizon.earth(s, "#8d8676", "#5f594e", rise=14),
         horizon.drawn(s, rubble, horizon.GROUND),
