@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mangen.comic import model, requests, timing
+from mangen.comic import lettering, model, requests, timing
 from mangen.engines import length, protocol
 from mangen.ledger import jobs
 
@@ -209,6 +209,9 @@ class _Graph:
     def _illustrate(self, episode: model.Episode, shot: model.Shot) -> jobs.Wanted:
         names = self._names(shot)
         emotions = dict(zip(shot.characters, shot.emotions, strict=False))
+        ages = dict(zip(shot.characters, shot.ages, strict=False))
+        gestures = dict(zip(shot.characters, shot.gestures, strict=False))
+        held = dict(zip(shot.characters, shot.held, strict=False))
         speakers = {line.speaker for line in shot.lines if line.quoted}
         title, subtitle = card_words(shot)
         params: dict[str, Any] = {
@@ -222,9 +225,13 @@ class _Graph:
                     "sheet": requests.sheet_params(self.cast[name]),
                     "emotion": emotions.get(name, "calm"),
                     "speaking": name in speakers,
+                    "age": ages.get(name, ""),
+                    "gesture": gestures.get(name, ""),
+                    "held": held.get(name, ""),
                 }
                 for name in names
             ],
+            "lettering": [dataclasses.asdict(one) for one in lettering.of(shot)],
             "seed": render_seed(shot),
             **self.size,
         }
@@ -255,12 +262,17 @@ class _Graph:
             "fps": self.look.fps,
             "seed": render_seed(shot),
             "weather": "clear" if shot.scene.place in INDOORS else shot.scene.weather,
-            "lines": [{k: line[k] for k in ("subject", "text", "spoken")} for line in lines],
+            "framing": shot.scene.framing,
+            "lines": [
+                {k: line[k] for k in ("no", "subject", "text", "spoken")}
+                | {"by": line["speaker"] or "" if line["quoted"] else ""}
+                for line in lines
+            ],
             "card_seconds": card_seconds(shot),
             **self.size,
         }
         own = {k: v for k, v in params.items() if k != "lines"}
-        said = [[line["text"], line["spoken"]] for line in lines]
+        said = [[line["text"], line["spoken"], line["speaker"], line["quoted"]] for line in lines]
         frames = self._frames(shot, lines)
         return self._image_job(
             "animate",
@@ -291,7 +303,9 @@ class _Graph:
                 "no": line.no,
                 "text": line.text,
                 "speaker": line.speaker,
+                "quoted": line.quoted,
                 "spoken": line.spoken,
+                "lettered": line.lettered,
                 "subject": f"{_subject(episode, shot)}/l{line.no}",
             }
             for line in shot.lines
@@ -330,7 +344,7 @@ def _shown(shots: Sequence[Mapping[str, Any]]) -> list[Any]:
         [
             s["kind"],
             s["card_seconds"],
-            [[li["text"], li["spoken"], li["speaker"]] for li in s["lines"]],
+            [[li["text"], li["spoken"], li["speaker"], li["lettered"]] for li in s["lines"]],
         ]
         for s in shots
     ]

@@ -95,12 +95,13 @@ def _ahead(frames: Iterator[burner.Array]) -> Generator[burner.Array, None, None
 
 
 def _burned(seen: show.Show, cues: Sequence[subtitles.Cue]) -> Iterator[burner.Array]:
+    """All frames with their subtitles; a balloon stands for them where it is really seen."""
     burn = burner.Burner(seen.width, seen.height)
     queue = collections.deque(sorted(cues, key=lambda cue: cue.start_frame))
     for number, frame in enumerate(seen.frames()):
         while queue and queue[0].end_frame <= number:
             queue.popleft()
-        if queue and queue[0].start_frame <= number:
+        if queue and queue[0].start_frame <= number and not (queue[0].lettered and seen.genuine):
             frame = frame.copy()
             burn.burn_planes(frame, queue[0])
         yield frame

@@ -59,16 +59,25 @@ def panel_request(
                 features=known.get(figure["sheet"]["name"], {}),
                 emotion=figure["emotion"],
                 speaking=figure["speaking"],
+                age=figure.get("age", ""),
+                gesture=figure.get("gesture", ""),
+                held=figure.get("held", ""),
             )
             for figure in params["figures"]
         ),
         prompt=params["prompt"],
         title=params["title"],
         subtitle=params["subtitle"],
+        lettering=tuple(protocol.Lettering(**one) for one in params.get("lettering", ())),
     )
 
 
-def clip_request(params: Params, panel: protocol.Panel, frames: int) -> protocol.ClipRequest:
+def clip_request(
+    params: Params,
+    panel: protocol.Panel,
+    frames: int,
+    heard: tuple[protocol.Heard, ...] = (),
+) -> protocol.ClipRequest:
     """The request of an animate job over the panel it needs, `frames` long (timing.shot_timing)."""
     return protocol.ClipRequest(
         panel=panel,
@@ -79,6 +88,8 @@ def clip_request(params: Params, panel: protocol.Panel, frames: int) -> protocol
         fps=params["fps"],
         seed=params["seed"],
         weather=params["weather"],
+        lines=heard,
+        framing=params.get("framing", "medium"),
     )
 
 

@@ -26,12 +26,14 @@ class Show:
     def __init__(self, parts: Sequence[assemble.Part], width: int, height: int) -> None:
         self.parts, self.width, self.height = parts, width, height
         self.replaced: list[assemble.Replaced] = []
+        self.genuine = False  #: the last frame shown comes from its own clip
         self._cover: tuple[int, burner.Array] | None = None
 
     def frames(self) -> Iterator[burner.Array]:
         """Planes of every frame; one that is held comes several times, so copy before drawing."""
         shown: burner.Array | None = None
         for i, part in enumerate(self.parts):
+            self.genuine = False
             for k, frame in enumerate(self._part(i, part, shown)):
                 shown = frame
                 if k == part.frames // 2:
@@ -81,10 +83,13 @@ class Show:
         """Exactly so many frames: cut, or the last one held; raises before the first or never."""
         source = footage.of_clip(clip, self.width, self.height)
         last: burner.Array | None = None
+        held = False
         for _ in range(frames):
             try:
                 last = next(source, last)
+                self.genuine = last is not None and not held
             except errors.EngineError as error:
+                held, self.genuine = True, False
                 if last is None:
                     raise
                 by = "its last whole frame, held"

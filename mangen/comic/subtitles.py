@@ -40,6 +40,7 @@ class TimedLine:
     start_frame: int
     frames: int
     text: str
+    lettered: bool = False  #: drawn into the picture: its cue is written, not burned
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +50,7 @@ class Cue:
     start_frame: int
     end_frame: int
     rows: tuple[str, ...]
+    lettered: bool = False
 
 
 def cues(
@@ -71,7 +73,7 @@ def cues(
         for i, (rows, weight) in enumerate(zip(pages, weights, strict=True)):
             before += weight
             end = line.start_frame + i + 1 + round(spare * before / total)
-            made.append(Cue(start_frame=start, end_frame=end, rows=rows))
+            made.append(Cue(start_frame=start, end_frame=end, rows=rows, lettered=line.lettered))
             start = end
     return made
 

@@ -155,7 +155,7 @@ def test_the_assembler_gets_the_whole_episode(board):
     assert params["episode"] == 1
     assert [s["kind"] for s in params["shots"]] == [s.kind for s in board.episodes[0].shots]
     lines = [li for s in params["shots"] for li in s["lines"]]
-    assert {"no", "text", "speaker", "spoken", "subject"} == set(lines[0])
+    assert {"no", "text", "speaker", "quoted", "spoken", "lettered", "subject"} == set(lines[0])
     assert [li["text"] for li in lines] == [
         li.text for s in board.episodes[0].shots for li in s.lines
     ]

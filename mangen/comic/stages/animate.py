@@ -23,8 +23,22 @@ class Animate:
                 )
             lines = job.params["lines"]
             samples = [sounds.samples_of(needs.get(("voice", line["subject"]))) for line in lines]
-            frames = timing.shot_timing(lines, samples, card_seconds=job.params["card_seconds"])[1]
-            return requests.clip_request(job.params, panel, frames)
+            times, frames = timing.shot_timing(
+                lines, samples, card_seconds=job.params["card_seconds"]
+            )
+            heard = tuple(
+                protocol.Heard(
+                    line=line.get("no", n),
+                    start=time.start_frame,
+                    frames=time.frames,
+                    by=line.get("by", ""),
+                    levels=sounds.levels(
+                        sounds.read(needs.get(("voice", line["subject"])), tools), time.frames
+                    ),
+                )
+                for n, (line, time) in enumerate(zip(lines, times, strict=True), 1)
+            )
+            return requests.clip_request(job.params, panel, frames, heard)
 
         def made_of(job: jobs.Job, product: protocol.Clip) -> stage.Made:
             del job

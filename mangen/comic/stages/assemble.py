@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from mangen import errors
 from mangen.comic import assemble, content, subtitles, timing
-from mangen.comic.stages import inputs, kit, sounds, stage
+from mangen.comic.stages import inputs, kit, pictures, sounds, stage
 from mangen.engines import length
 from mangen.ledger import jobs
 from mangen.pooling import work
@@ -130,15 +130,19 @@ def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gather
             shot["lines"], samples, card_seconds=shot["card_seconds"]
         )
         heard = [sounds.read(voice, tools) for voice in voices]
+        clip, panel = _picture(got, shot, needs, tools)
+        drawn = pictures.lettered(needs.get(("illustrate", shot["subject"])))
         for i, (line, time) in enumerate(zip(shot["lines"], times, strict=True)):
             got.lines.append(
                 subtitles.TimedLine(
-                    start_frame=at + time.start_frame, frames=time.frames, text=line["text"]
+                    start_frame=at + time.start_frame,
+                    frames=time.frames,
+                    text=line["text"],
+                    lettered=line.get("lettered", False) and line["no"] in drawn,
                 )
             )
             if line["spoken"]:
                 _note_voice(got, line, voices[i], lost=heard[i] is None)
-        clip, panel = _picture(got, shot, needs, tools)
         got.parts.append(
             assemble.Part(clip=clip, panel=panel, frames=frames, audio=_sound(heard, times, frames))
         )

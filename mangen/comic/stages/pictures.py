@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mangen import errors
@@ -56,7 +56,53 @@ def panel_files(
         files.append(
             stage.File(kind="layer", path=path, meta={"depth": layer.depth, "order": number})
         )
+    if panel.faces or panel.letters:
+        files.append(_patches_file(panel, folder / f"{stem}-patches.png"))
     return files
+
+
+def _patches_file(panel: protocol.Panel, path: pathlib.Path) -> stage.File:
+    """All small pictures of a panel, one below the other; where each is stands in the meta."""
+    sheet: list[protocol.Image] = []
+
+    def kept(patch: protocol.Patch) -> list[int]:
+        top = sum(len(image) for image in sheet)
+        sheet.append(patch.image)
+        return [int(patch.x), int(patch.y), patch.image.shape[1], len(patch.image), top]
+
+    faces = [
+        {
+            "name": face.name,
+            "layer": int(face.layer),
+            "box": [int(at) for at in face.box],
+            "mouth": [int(at) for at in face.mouth],
+            "mouths": [kept(one) for one in face.mouths],
+            "blink": kept(face.blink) if face.blink is not None else None,
+        }
+        for face in panel.faces
+    ]
+    letters = [{"line": int(one.line), "patch": kept(one.patch)} for one in panel.letters]
+    write(_stacked(sheet), path)
+    return stage.File(kind="patches", path=path, meta={"faces": faces, "letters": letters})
+
+
+def _stacked(sheet: Sequence[protocol.Image]) -> protocol.Image:
+    import numpy as np  # noqa: PLC0415 - heavy, and only children draw
+
+    width = max((image.shape[1] for image in sheet), default=0)
+    rows = sum(len(image) for image in sheet)
+    whole = np.zeros((max(1, rows), max(1, width), 4), np.uint8)
+    top = 0
+    for image in sheet:
+        whole[top : top + len(image), : image.shape[1]] = image
+        top += len(image)
+    return whole
+
+
+def lettered(made: inputs.Input | None) -> frozenset[int]:
+    """Answer which lines the panel of an illustrate job has drawn into it."""
+    found = made.find("patches") if made is not None else None
+    return frozenset(int(one["line"]) for one in found.meta["letters"]) if found else frozenset()
 
 
 def read_panel(made: inputs.Input, tools: kit.Kit) -> protocol.Panel | None:
@@ -65,10 +111,42 @@ def read_panel(made: inputs.Input, tools: kit.Kit) -> protocol.Panel | None:
     if found is None:
         return None
     sheets = [one for one in made.artifacts if one.kind == "layer"]
+    faces, letters = _read_patches(made.find("patches"), tools)
     return protocol.Panel(
         image=read(tools.file_of(found)),
         layers=tuple(
             protocol.Layer(image=read(tools.file_of(one)), depth=float(one.meta["depth"]))
             for one in sorted(sheets, key=lambda one: int(one.meta["order"]))
         ),
+        faces=faces,
+        letters=letters,
     )
+
+
+def _read_patches(
+    found: jobs.Artifact | None, tools: kit.Kit
+) -> tuple[tuple[protocol.Face, ...], tuple[protocol.Letter, ...]]:
+    if found is None:
+        return (), ()
+    sheet = read(tools.file_of(found))
+
+    def patch(kept: Sequence[int]) -> protocol.Patch:
+        x, y, width, height, top = kept
+        return protocol.Patch(image=sheet[top : top + height, :width].copy(), x=x, y=y)
+
+    faces = tuple(
+        protocol.Face(
+            name=one["name"],
+            layer=one["layer"],
+            box=(one["box"][0], one["box"][1], one["box"][2], one["box"][3]),
+            mouth=(one["mouth"][0], one["mouth"][1]),
+            mouths=tuple(patch(kept) for kept in one["mouths"]),
+            blink=patch(one["blink"]) if one["blink"] is not None else None,
+        )
+        for one in found.meta["faces"]
+    )
+    letters = tuple(
+        protocol.Letter(line=one["line"], patch=patch(one["patch"]))
+        for one in found.meta["letters"]
+    )
+    return faces, letters

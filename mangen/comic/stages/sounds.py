@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+#: how loud a frame is of a line's loud frames (the 90th in a hundred) that counts as silence
+_SILENT = 0.12
+#: below this (of full scale) a whole line is silence
+_NOTHING = 0.002
+
 
 def write(audio: protocol.Audio, path: pathlib.Path) -> pathlib.Path:
     """Write speech; its rate must be 48 kHz."""
@@ -48,3 +53,25 @@ def read(made: inputs.Input | None, tools: kit.Kit) -> np.ndarray[Any, np.dtype[
     except (errors.StorageError, OSError) as error:
         log.warning("silence stands for %s: %s", found.path, error)
         return None
+
+
+def levels(data: np.ndarray[Any, np.dtype[Any]] | None, frames: int) -> tuple[float, ...]:
+    """How loud each of a line's frames is, 0..1, as lips would show it; empty without sound.
+
+    Smoothed over two frames or so: lips follow syllables, about ten openings a second at most.
+    """
+    import numpy as np  # noqa: PLC0415 - heavy, and only children draw
+
+    if data is None or not len(data) or frames < 1:
+        return ()
+    size = length.SAMPLES_PER_FRAME
+    track = np.zeros(frames * size, np.float64)
+    track[: min(len(data), len(track))] = data[: len(track)]
+    loud = np.sqrt((np.nan_to_num(track).reshape(frames, size) ** 2).mean(axis=1))
+    if loud.max() < _NOTHING:
+        return (0.0,) * frames
+    around = np.pad(loud, 1, mode="edge")
+    smooth = 0.2 * around[:-2] + 0.6 * around[1:-1] + 0.2 * around[2:]
+    usual = max(_NOTHING, float(np.percentile(loud[loud > _NOTHING], 90)))
+    opened = np.clip((smooth / usual - _SILENT) / (1 - _SILENT), 0.0, 1.0)
+    return tuple(round(float(level), 3) for level in opened)
