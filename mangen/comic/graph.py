@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mangen.comic import lettering, model, requests, timing
+from mangen.comic import lettering, model, requests, timing, voicing
 from mangen.engines import length, protocol
 from mangen.ledger import jobs
 
@@ -41,8 +41,8 @@ class Look:
     camera_moves: bool = True  #: clips are camera moves over a panel: the cpu queue makes them
     voice_engine: str = "kokoro"
     voice_version: str = "1"
-    voice: str = "zm_yunyang"
-    voice_en: str = "bm_george"  #: narrator of English lines
+    voice: str = "zm_yunyang"  #: narrator of Chinese texts
+    voice_en: str = "bm_george"  #: narrator of English texts
     speed: float = 1.0
     urgent: bool = False  #: all jobs of the project go to the high class and queue
 
@@ -77,6 +77,7 @@ class _Graph:
         self.size = {"width": look.width, "height": look.height}
         self.cast = {c.name: c for c in board.characters}
         self.models = look.engine.models()
+        self.voices = voicing.cast(board, zh=look.voice, en=look.voice_en, speed=look.speed)
         # the clip's bucket and peak depend on sizes alone; these bytes are never touched
         self.panel = protocol.Panel(
             image=np.empty((look.height * 5 // 4, look.width * 5 // 4, 3), np.uint8)
@@ -185,12 +186,13 @@ class _Graph:
         yield self._animate(episode, shot, panel, voices)
 
     def _voice(self, episode: model.Episode, shot: model.Shot, line: model.Line) -> jobs.Wanted:
-        look = self.look
+        look, voice = self.look, self.voices.voice(shot, line)
         params = {
             "text": line.text,
             "language": line.language,
-            "voice": look.voice_en if line.language == "en" else look.voice,
-            "speed": look.speed,
+            "voice": voice.name,
+            "speed": voice.speed,
+            "pitch": voice.pitch,
         }
         return jobs.Wanted(
             stage="voice",

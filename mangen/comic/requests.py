@@ -97,7 +97,7 @@ def speech(params: Params) -> tuple[protocol.Speech, protocol.Voice]:
     """What a voice job says, and by which voice."""
     return (
         protocol.Speech(text=params["text"], language=params["language"]),
-        protocol.Voice(name=params["voice"], speed=params["speed"]),
+        protocol.Voice(name=params["voice"], speed=params["speed"], pitch=params.get("pitch", 1.0)),
     )
 
 

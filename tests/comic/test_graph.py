@@ -110,7 +110,8 @@ def test_a_line_that_is_only_shown_asks_for_no_voice(board, boards):
     assert [li["spoken"] for li in clips if li["text"] == "……"] == [False]
 
 
-def test_params_are_json_and_enough_to_build_the_requests(board):
+def test_params_are_json_and_enough_to_build_the_requests(board, boards):
+    said = {line.text for line in boards.lines(board) if line.quoted}
     for job in graph.wanted(board, episodes=[1], look=LOOK):
         params = json.loads(json.dumps(job.params))
         assert params == job.params
@@ -134,7 +135,8 @@ def test_params_are_json_and_enough_to_build_the_requests(board):
         elif job.stage == "voice":
             speech, voice = requests.speech(params)
             assert speech.text == params["text"]
-            assert voice.name == LOOK.voice
+            assert voice.speed == params["speed"]
+            assert (voice.name == LOOK.voice) == (speech.text not in said)
         assert job.key == job.key.lower()
         assert len(job.key) == 32
         assert job.peaks[0] > 0

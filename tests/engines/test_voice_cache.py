@@ -68,11 +68,12 @@ def test_texts_that_sound_alike_share_an_entry_and_others_do_not(tmp_path, engin
     others = {
         cached.key(protocol.Speech(text="共9201。"), VOICE),
         cached.key(protocol.Speech(text="“共9200。”"), protocol.Voice(speed=1.1)),
+        cached.key(protocol.Speech(text="“共9200。”"), protocol.Voice(pitch=1.1)),
         cached.key(protocol.Speech(text="“共9200。”"), protocol.Voice(name="zf_xiaobei")),
         cached.key(protocol.Speech(text="“共9200。”", language="en"), VOICE),
     }
-    assert len(others | {one}) == 5
-    engine.version = "2"
+    assert len(others | {one}) == 6
+    engine.version = "another"
     assert cache.Cached(engine, tmp_path).key(protocol.Speech(text="“共9200。”"), VOICE) != one
 
 
@@ -144,6 +145,24 @@ def test_doubling_the_rate_doubles_the_length_exactly(count, hertz):
     inner = slice(200, max(200, 2 * count - 200))
     wanted = 0.5 * np.sin(np.arange(2 * count) * (2 * np.pi * hertz / 48_000))
     assert np.abs(made[inner] - wanted[inner]).max(initial=0) < 2e-3
+
+
+@pytest.mark.parametrize("pitch", [0.85, 0.9, 0.95, 1.01, 1.06, 1.25])
+@pytest.mark.parametrize("hertz", [120, 3000, 7000])
+def test_another_pitch_is_the_same_wave_faster_or_slower(pitch, hertz):
+    source = (0.5 * np.sin(np.arange(9000) * (2 * np.pi * hertz / 24_000))).astype(np.float32)
+    made = waveform.pitched(source, pitch)
+    assert abs(len(made) - 18_000 / pitch) <= 2 / pitch
+    inner = slice(200, len(made) - 200)
+    wanted = 0.5 * np.sin(np.arange(len(made)) * (2 * np.pi * hertz * pitch / 48_000))
+    assert np.abs(made[inner] - wanted[inner]).max() < 2e-3
+
+
+def test_speech_of_no_or_few_samples_has_a_pitch_too():
+    for count in range(60):
+        made = waveform.pitched(np.ones(count, np.float32), 1.1)
+        assert (len(made) > 0) == (count > 0)
+        assert np.isfinite(made).all()
 
 
 def test_trimming_leaves_small_margins_and_loses_no_sound():

@@ -64,6 +64,33 @@ def test_speed_and_voice_change_the_sound(engine):
     assert not np.array_equal(slow.samples, other.samples)
 
 
+def fundamental(samples):
+    """The pitch of most of a line's voiced windows in Hz, by autocorrelation."""
+    found = []
+    for start in range(0, len(samples) - 4096, 2048):
+        window = samples[start : start + 4096] * np.hanning(4096)
+        if np.sqrt((window**2).mean()) < 0.03:
+            continue
+        power = np.abs(np.fft.rfft(window, 8192)) ** 2
+        like = np.fft.irfft(power)[: 48_000 // 60]
+        lag = 48_000 // 450 + int(np.argmax(like[48_000 // 450 :]))
+        if like[lag] > 0.4 * like[0]:
+            found.append(48_000 / lag)
+    return float(np.median(found))
+
+
+def test_pitch_moves_the_voice_and_not_the_length(engine):
+    line = LINES["zh"]
+    plain, low, high = (
+        engine.speak(line, protocol.Voice(pitch=pitch)).samples for pitch in (1.0, 0.9, 1.15)
+    )
+    assert fundamental(low) < 0.95 * fundamental(plain) < 0.95 * 0.95 * fundamental(high)
+    for other in (low, high):
+        assert len(other) == pytest.approx(len(plain), rel=0.08)
+    again = engine.speak(line, protocol.Voice(pitch=0.9)).samples
+    assert np.array_equal(low, again)
+
+
 def test_a_text_longer_than_the_model_takes_is_spoken_whole(engine, monkeypatch):
     monkeypatch.setattr(phonemes.pieces, "__defaults__", (80,))
     text = "苏禾看了一眼第3页，全是字母。"
@@ -82,6 +109,8 @@ def test_a_text_longer_than_the_model_takes_is_spoken_whole(engine, monkeypatch)
         ("你好", protocol.Voice(name="nobody"), "unknown voice 'nobody'; known are af_heart"),
         ("你好", protocol.Voice(name="../x"), "unknown voice"),
         ("你好", protocol.Voice(speed=0), "speed 0 is outside"),
+        ("你好", protocol.Voice(pitch=2), "pitch 2 is outside"),
+        ("你好", protocol.Voice(pitch=float("nan")), "pitch nan is outside"),
     ],
 )
 def test_what_cannot_be_spoken_is_refused_for_good(engine, text, voice, says):

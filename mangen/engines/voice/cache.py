@@ -37,8 +37,9 @@ class Cached:
 
     def key(self, speech: protocol.Speech, voice: protocol.Voice) -> str:
         """sha256 of all that the sound depends on."""
-        parts = [self.name, self.version, voice.name, f"{voice.speed:.4f}", speech.language]
-        return hashlib.sha256(json.dumps([*parts, self.normal(speech)]).encode()).hexdigest()
+        spoken = [voice.name, f"{voice.speed:.4f}", f"{voice.pitch:.4f}", speech.language]
+        parts = [self.name, self.version, *spoken, self.normal(speech)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def normal(self, speech: protocol.Speech) -> str:
         return self.engine.normal(speech)

@@ -28,6 +28,7 @@ _PARTS = 4
 _VOICES = pathlib.Path(__file__).with_name("voices")
 _PAUSES = {".": 0.25, "!": 0.25, "?": 0.25, ",": 0.12, ";": 0.15, ":": 0.15}  #: s, between pieces
 _SPEEDS = (0.5, 2.0)
+_PITCHES = (0.7, 1.5)
 NARRATORS: Mapping[spoken.Language, str] = {"zh": "zm_yunyang", "en": "bm_george"}
 
 
@@ -61,7 +62,7 @@ class Kokoro:
     """
 
     name = "kokoro"
-    version = "1.0-int8-1"
+    version = "1.0-int8-2"
 
     def __init__(self, *, threads: int = 1) -> None:
         self._threads = threads
@@ -86,22 +87,31 @@ class Kokoro:
     def speak(self, speech: protocol.Speech, voice: protocol.Voice) -> protocol.Audio:
         """Trimmed speech at 48 kHz, shape (n,).
 
-        Raises VoiceError (permanent) for a line with nothing to say, an unknown voice, a speed
-        outside 0.5 to 2, or sound that came out silent.
+        Another pitch is the same speech played faster or slower, said slower or faster before:
+        the throat changes with it, as it does from man to child. Raises VoiceError (permanent)
+        for a line with nothing to say, an unknown voice, a speed outside 0.5 to 2, a pitch
+        outside 0.7 to 1.5, or sound that came out silent.
         """
-        if not _SPEEDS[0] <= voice.speed <= _SPEEDS[1]:
-            raise errors.VoiceError(f"voice speed {voice.speed} is outside {_SPEEDS}")
+        for what, value, (least, most) in (
+            ("speed", voice.speed, _SPEEDS),
+            ("pitch", voice.pitch, _PITCHES),
+        ):
+            if not least <= value <= most:
+                raise errors.VoiceError(f"voice {what} {value} is outside {least} to {most}")
         style = _style(voice.name)
         model = self._model()
         said = model.phonemes[voice.name.startswith("b")].of(speech.text, speech.language)
         if not any(ch.isalpha() for ch in said):
             raise errors.VoiceError(f"nothing to say in {speech.text!r}: no word, no number")
         pieces = phonemes.pieces(said)
-        parts = [model.say(piece, style, voice.speed) for piece in pieces]
+        parts = [
+            waveform.pitched(model.say(piece, style, voice.speed / voice.pitch), voice.pitch)
+            for piece in pieces
+        ]
         if not all(len(part) for part in parts):
             raise errors.VoiceError(f"the voice {voice.name} stayed silent at {speech.text!r}")
         pauses = [_PAUSES.get(piece[-1], 0.0) for piece in pieces]
-        whole = waveform.doubled(waveform.joined(parts, pauses, _RATE))
+        whole = waveform.joined(parts, pauses, 2 * _RATE)
         return protocol.Audio(samples=waveform.levelled(whole, 2 * _RATE), rate=2 * _RATE)
 
     def _lend(self) -> Model:

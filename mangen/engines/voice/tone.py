@@ -15,7 +15,7 @@ class Tone:
     """Implements VoiceEngine; the pitch (180 to 420 Hz) comes from text and voice."""
 
     name = "tone"
-    version = "1"
+    version = "2"
 
     def normal(self, speech: protocol.Speech) -> str:
         """What is said of the text."""
@@ -25,8 +25,9 @@ class Tone:
         """`estimated_frames(text) * 2000` samples; VoiceError where there is nothing to say."""
         if not spoken.speakable(speech.text, speech.language):
             raise errors.VoiceError(f"nothing to say in {speech.text!r}: no word, no number")
-        digest = hashlib.sha256(f"{speech.text}|{voice.name}|{voice.speed}".encode()).digest()
-        hertz = 180 + 240 * digest[0] / 255
+        said = f"{speech.text}|{voice.name}|{voice.speed}"
+        digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()
+        hertz = (180 + 240 * digest[0] / 255) * voice.pitch
         count = length.estimated_frames(speech.text) * length.SAMPLES_PER_FRAME
         wave = np.sin(np.arange(count) * (2 * np.pi * hertz / length.RATE)).astype(np.float32)
         return protocol.Audio(samples=waveform.levelled(wave, length.RATE), rate=length.RATE)

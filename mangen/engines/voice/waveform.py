@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +15,8 @@ _FLOOR = 0.02  #: of the loudest window: below it is silence
 _LEVEL = 0.1  #: root mean square of what is heard, -20 dBFS
 _PEAK = 0.8
 _TAPS = 48  #: odd taps a side of the half-band filter
+_REACH = 24  #: samples a side that make one of another pitch
+_STEPS = 200  #: places between two samples where one of another pitch may lie
 
 
 def trimmed(samples: Samples, rate: int) -> Samples:
@@ -40,6 +43,33 @@ def doubled(samples: Samples) -> Samples:
     taps /= taps.sum()
     between = np.convolve(samples.astype(np.float64), taps)[_TAPS : _TAPS + len(samples)]
     return np.stack([samples, between.astype(np.float32)], axis=1).reshape(-1)
+
+
+def pitched(samples: Samples, pitch: float) -> Samples:
+    """Twice the rate and `pitch` times as high, so `2 / pitch` times the length.
+
+    A windowed sinc, in hundredths of pitch: each place between two samples has its own taps.
+    """
+    step = round(100 * pitch)  #: of 200 between two samples
+    if step == _STEPS // 2:
+        return doubled(samples)
+    last = (len(samples) - 1) * _STEPS
+    made = np.zeros(len(range(0, last + 1, step)), np.float32)
+    if len(made) == 0:
+        return made
+    padded = np.pad(samples.astype(np.float64), _REACH)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * _REACH)
+    period = _STEPS // math.gcd(step, _STEPS)  #: outputs after which the same taps come again
+    for first in range(min(period, len(made))):
+        whole, part = divmod(first * step, _STEPS)
+        k = np.arange(1 - _REACH, _REACH + 1) - part / _STEPS
+        taps = np.sinc(k) * np.i0(8 * np.sqrt(1 - (k / _REACH) ** 2))
+        count = len(range(first, len(made), period))
+        stride = period * step // _STEPS
+        # window i begins _REACH - 1 samples before sample i - 1 of the padded speech
+        chosen = windows[whole + 1 : whole + 2 + (count - 1) * stride : stride]
+        made[first::period] = np.einsum("ij,j->i", chosen, taps / taps.sum())
+    return made
 
 
 def levelled(samples: Samples, rate: int) -> Samples:
