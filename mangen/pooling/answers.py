@@ -120,9 +120,9 @@ class Answers:
     def _on_note(self, child: lives.Child, message: wire.Note) -> None:
         event, batch = message.event, child.batch
         self._lore.hear(child, event)
-        if isinstance(event, events.OutOfMemory) and batch is not None:
-            if batch.ask_at is not None and batch.limit is not None:
-                batch.ask_at += batch.limit  # its members begin again
+        again = isinstance(event, events.OutOfMemory)  # its members begin anew
+        if again and batch is not None and batch.ask_at is not None and batch.limit is not None:
+            batch.ask_at += batch.limit
         self._tell(event)
 
     def _on_broken(self, child: lives.Child, message: wire.Broken) -> None:

@@ -152,7 +152,9 @@ class Engine:
         short = max(0.01, min(_TICK_S, self._settings.linger_s))
         words = []
         try:
-            words.append(self._inbox.get(timeout=short if len(self._desk.table.window) else _TICK_S))
+            words.append(
+                self._inbox.get(timeout=short if len(self._desk.table.window) else _TICK_S)
+            )
             while True:
                 words.append(self._inbox.get_nowait())
         except queue.Empty:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Callable, Mapping
-
 from typing import Any
 
 from mangen.pooling import lives, requests, window, work

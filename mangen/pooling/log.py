@@ -32,100 +32,94 @@ class Many:
         for one in self._listeners:
             try:
                 one.on(event)
-            except Exception:
+            except Exception:  # noqa: BLE001 - logged; the others must hear it
                 _log.exception("a listener failed at %s", type(event).__name__)
 
     def child_lost(self, owner: str, keys: Sequence[work.Key], alone: bool) -> None:  # noqa: FBT001 - contracts.md spells it so
         for one in self._listeners:
             try:
                 one.child_lost(owner, keys, alone)
-            except Exception:
+            except Exception:  # noqa: BLE001 - as above
                 _log.exception("a listener failed at the loss of %s", owner)
 
 
-def line(event: events.Event) -> tuple[int, str]:  # noqa: C901, PLR0912 - one case an event
+def line(event: events.Event) -> tuple[int, str]:
     """Answer the level and the sentence of an event."""
+    return _trouble(event) or _news(event)
+
+
+def _news(event: events.Event) -> tuple[int, str]:
+    level = logging.INFO
     match event:
         case events.PoolStarted():
-            said = logging.INFO, f"the pool of {event.worker} starts on {', '.join(event.devices)}"
+            said = f"the pool of {event.worker} starts on {', '.join(event.devices)}"
         case events.PoolStopped():
-            said = logging.INFO, f"the pool of {event.worker} stopped{' cold' * event.cold}"
+            said = f"the pool of {event.worker} stopped{' cold' * event.cold}"
         case events.ChildReady():
-            said = logging.INFO, f"{event.owner} is ready after {event.seconds:.1f} s"
+            said = f"{event.owner} is ready after {event.seconds:.1f} s"
         case events.Loaded():
-            ahead = " ahead" if event.ahead else ""
-            said = (
-                logging.INFO,
-                f"{event.owner} loaded {event.model}{ahead}: {_size(event.nbytes)}, "
-                f"{event.seconds:.1f} s",
-            )
-        case events.LoadFailed():
-            said = logging.WARNING, f"{event.owner} could not load {event.model}: {event.error}"
+            said = f"{event.owner} loaded {event.model}{' ahead' * event.ahead}"
+            said += f": {_size(event.nbytes)}, {event.seconds:.1f} s"
         case events.Evicted():
-            said = logging.INFO, f"{event.owner} evicted {event.model}: {_size(event.nbytes)}"
-        case events.Compressed():
-            said = (
-                logging.DEBUG,
-                f"{event.owner} compressed its cache by {_size(event.nbytes)}, "
-                f"watermark {_size(event.watermark)}",
-            )
+            said = f"{event.owner} evicted {event.model}: {_size(event.nbytes)}"
         case events.Refused():
-            often = "for good" if event.never else "for now"
-            said = (
-                logging.WARNING if event.never else logging.INFO,
-                f"{event.owner} refused {event.bucket} {often}: it needs {_size(event.need)}, "
-                f"usable are {_size(event.usable)}",
-            )
+            said = f"{event.owner} refused {event.bucket} for now: {_lacking(event)}"
+        case events.Restarted():
+            said = f"{event.new} follows {event.old} on {event.device} after {event.tasks} tasks"
+            said += f": {event.why}; the device served nobody for {event.seconds:.1f} s"
+        case events.Compressed():
+            level = logging.DEBUG
+            said = f"{event.owner} compressed its cache by {_size(event.nbytes)}"
+            said += f", watermark {_size(event.watermark)}"
+        case events.Batched():
+            level = logging.DEBUG
+            said = f"{event.owner} ended {event.members} of {event.bucket}"
+            said += f" in {event.seconds:.2f} s, peak {_size(event.peak)}"
+            said += f" of {_size(event.reserved)}"
+        case events.Sampled():
+            level = logging.DEBUG
+            said = f"{event.owner}: used {_size(event.used)}, known {_size(event.known)}"
+            said += f", difference {_size(event.difference)}"
+            said += f", busy {event.busy:.1f} of {event.wanted:.1f} s"
+        case _:
+            level, said = logging.DEBUG, str(event)
+    return level, said
+
+
+def _trouble(event: events.Event) -> tuple[int, str] | None:
+    """What a person should see to; None for everything else."""
+    level = logging.WARNING
+    match event:
+        case events.LoadFailed():
+            said = f"{event.owner} could not load {event.model}: {event.error}"
+        case events.Refused(never=True):
+            said = f"{event.owner} refused {event.bucket} for good: {_lacking(event)}"
         case events.OutOfMemory():
             goes = f"goes on with {event.then}" if event.then else "gives up"
-            said = (
-                logging.WARNING,
-                f"{event.owner} ran out of memory in {event.bucket} with {event.members} "
-                f"member(s), and {goes}: {event.error}",
-            )
-        case events.Restarted():
-            said = (
-                logging.INFO,
-                f"{event.new} follows {event.old} on {event.device} after {event.tasks} tasks: "
-                f"{event.why}; the device served nobody for {event.seconds:.1f} s",
-            )
-        case events.TimedOut():
-            where = f"; see {event.report}" if event.report else f":\n{event.stacks}"
-            said = (
-                logging.ERROR,
-                f"{event.owner} was killed after {event.seconds:.1f} s with "
-                f"{', '.join(event.keys)}{where}",
-            )
-        case events.ChildLost():
-            said = logging.ERROR, f"{event.owner} is lost with {len(event.keys)} in hand: {event.why}"
-        case events.Quarantined():
-            said = (
-                logging.ERROR,
-                f"{event.device} rests for {event.retry_s:.0f} s after {event.deaths} death(s): "
-                f"{event.why}",
-            )
+            said = f"{event.owner} ran out of memory in {event.bucket}"
+            said += f" with {event.members} member(s), and {goes}: {event.error}"
         case events.Idling():
-            said = (
-                logging.WARNING,
-                f"{event.device} has idled for {event.seconds:.0f} s though {event.waiting} "
-                "request(s) wait that it has room for",
-            )
-        case events.Batched():
-            said = (
-                logging.DEBUG,
-                f"{event.owner} ended {event.members} of {event.bucket} in {event.seconds:.2f} s, "
-                f"peak {_size(event.peak)} of {_size(event.reserved)}",
-            )
-        case events.Sampled():
-            said = (
-                logging.DEBUG,
-                f"{event.owner}: used {_size(event.used)}, known {_size(event.known)}, "
-                f"difference {_size(event.difference)}, busy {event.busy:.1f} of "
-                f"{event.wanted:.1f} s",
-            )
+            said = f"{event.device} has idled for {event.seconds:.0f} s though {event.waiting}"
+            said += " request(s) wait that it has room for"
+        case events.TimedOut():
+            level = logging.ERROR
+            said = f"{event.owner} was killed after {event.seconds:.1f} s with "
+            said += ", ".join(event.keys)
+            said += f"; see {event.report}" if event.report else f":\n{event.stacks}"
+        case events.ChildLost():
+            level = logging.ERROR
+            said = f"{event.owner} is lost with {len(event.keys)} in hand: {event.why}"
+        case events.Quarantined():
+            level = logging.ERROR
+            said = f"{event.device} rests for {event.retry_s:.0f} s"
+            said += f" after {event.deaths} death(s): {event.why}"
         case _:
-            said = logging.DEBUG, str(event)
-    return said
+            return None
+    return level, said
+
+
+def _lacking(event: events.Refused) -> str:
+    return f"it needs {_size(event.need)}, usable are {_size(event.usable)}"
 
 
 def _size(nbytes: int) -> str:

@@ -30,8 +30,8 @@ def write(folder: str, child: lives.Child, keys: Sequence[work.Key], seconds: fl
         "",
         f"residents: {dict(report.residents)}",
         f"memory: {report.memory}",
-        f"gate: known {report.known}, reserved {report.reserved}, usable {report.usable}, "
-        f"difference {report.difference}, foreign {report.foreign} bytes",
+        f"gate: known {report.known}, reserved {report.reserved}, usable {report.usable} bytes",
+        f"beside: difference {report.difference}, foreign {report.foreign} bytes",
         f"processes on the device: {dict(child.processes) or 'not known'}",
         f"snapshot of the memory: {snapshot if snapshot.exists() else 'none'}",
         "",

@@ -208,10 +208,12 @@ class Running:
             reserved = max(reserved, now.room - self._own_weights())
         for key in list(self.loads):
             outcome = self.session.drop(key, work.Why.NEVER_FITS if gave_up else work.Why.OOM)
-            if outcome.status is work.Status.PARKED and not gave_up:
-                self.parked.append(self.loads.pop(key))
-            else:
+            if outcome.status is not work.Status.PARKED:
                 ended[key] = outcome
+            elif gave_up:  # there is no more to wait for
+                ended[key] = work.Outcome.failed(f"it needs more memory than there is: {error}")
+            else:
+                self.parked.append(self.loads.pop(key))
         self._whole = False
         model = self.offer.loads[0].item.model
         self._rt.compress_cache(self._rt.known())

@@ -13,7 +13,7 @@ class House:
     def __init__(self, room=1000):
         self.room, self.told = room, []
 
-    def make_room(self, wanted, keep):
+    def make_room(self, wanted, _keep):
         return wanted <= self.room
 
     def fits(self, wanted):
@@ -22,10 +22,10 @@ class House:
     def loading(self):
         self.told.append("loading")
 
-    def loaded(self, spec, seconds, *, ahead):
+    def loaded(self, spec, _seconds, *, ahead):
         self.told.append(f"loaded {spec.key}{' ahead' * ahead}")
 
-    def warmed(self, spec, seconds):
+    def warmed(self, spec, _seconds):
         self.told.append(f"warmed {spec.key}")
 
     def evicted(self, spec):
