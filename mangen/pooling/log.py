@@ -76,11 +76,6 @@ def _news(event: events.Event) -> tuple[int, str]:
             said = f"{event.owner} ended {event.members} of {event.bucket}"
             said += f" in {event.seconds:.2f} s, peak {_size(event.peak)}"
             said += f" of {_size(event.reserved)}"
-        case events.Sampled():
-            level = logging.DEBUG
-            said = f"{event.owner}: used {_size(event.used)}, known {_size(event.known)}"
-            said += f", difference {_size(event.difference)}"
-            said += f", busy {event.busy:.1f} of {event.wanted:.1f} s"
         case _:
             level, said = logging.DEBUG, str(event)
     return level, said
