@@ -38,10 +38,10 @@ def test_an_event_without_a_sentence_of_its_own_is_shown_as_it_is(caplog):
 
 def test_one_listeners_fault_is_not_the_others(caplog):
     class Broken:
-        def on(self, event):
+        def on(self, _event):
             raise RuntimeError("no")
 
-        def child_lost(self, owner, keys, alone):
+        def child_lost(self, _owner, _keys, _alone):
             raise RuntimeError("no")
 
     heard = []
