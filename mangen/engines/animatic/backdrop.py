@@ -52,8 +52,13 @@ def ground(
     return _sheet(s, paint, alpha, start)
 
 
-def water(s: stage.Stage, y: float, far: Colour, near: Colour, *, count: int = 520) -> noise.Floats:
-    """A canvas of still water from `y` down: short strokes of light, dense below sun or moon."""
+def water(
+    s: stage.Stage, y: float, end: float, far: Colour, near: Colour, *, count: int = 560
+) -> noise.Floats:
+    """A canvas of still water from `y` down: short strokes of light, dense below sun or moon.
+
+    The strokes lie between `y` and `end`.
+    """
     canvas = sky.gradient(s, [(y / s.h, far), (min(0.99, y / s.h + 0.14), near), (1, near)])
     chance = np.random.default_rng([s.home, 41])
     x0 = s.orb[0]
@@ -61,10 +66,10 @@ def water(s: stage.Stage, y: float, far: Colour, near: Colour, *, count: int = 5
     gold = (255, 224, 138) if s.light.night else colour.pale(s.light.rim, 0.3)
     pale = colour.mix(near, s.light.sky[2], 0.42)
     for _ in range(count):
-        t = chance.random() ** 1.4
-        yy = y + 3 + t * (s.h - y)
+        t = chance.random() ** 1.25
+        yy = y + 3 + t * (end - y)
         spread = 60 + 260 * t
-        under_orb = chance.random() < (0.6 if clear else 0.0)
+        under_orb = chance.random() < (0.66 if clear else 0.0)
         x = chance.normal(x0, spread * 0.7) if under_orb else chance.random() * s.w
         length = (10 + 92 * t) * chance.random() + 5
         near_orb = float(np.exp(-(((x - x0) / (40 + 150 * t)) ** 2))) if clear else 0.0
@@ -76,7 +81,7 @@ def water(s: stage.Stage, y: float, far: Colour, near: Colour, *, count: int = 5
         alpha = 0.3 + 0.62 * near_orb
         blended = tuple(float(v) for v in np.array(tone) * alpha + canvas[row, 0] * (1 - alpha))
         thick = max(1, round((1.4 + 3.2 * t) * s.unit))
-        ends = [(int(v[0] * 16), int(v[1] * 16)) for v in (p0, p0 + (length * s.unit, 0))]
+        ends = [(int(v[0] * 16), int(v[1] * 16)) for v in (p0, p0 + np.array([length, 0]) * s.unit)]
         cv2.line(canvas, ends[0], ends[1], blended, thick, cv2.LINE_AA, 4)
     return canvas
 

@@ -128,8 +128,8 @@ def shelf(
         y = -h + (r + 1) * h / rows
         x = -w / 2 + 12
         while x < w / 2 - 30:
-            hue = chance.random()
-            ware = lit.on(colour.hsv(hue, 0.36, chance.uniform(0.45, 0.75)))
+            hue = chance.choice((0.05, 0.08, 0.1, 0.12, 0.33, 0.56))  # earthen, celadon, blue
+            ware = lit.on(colour.hsv(hue, chance.uniform(0.12, 0.4), chance.uniform(0.5, 0.8)))
             if goods == "jars":
                 r_ = 21
                 p.shape(outline.curve([(x + 4, y - 6, 1), (x, y - 34), (x + 12, y - 52), (x + 28,

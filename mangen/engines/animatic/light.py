@@ -99,5 +99,9 @@ def _mooded(
     if mood not in changes:
         return sky, tint
     cast, amount, veil = changes[mood]
-    a, b, c = (colour.mix(tone, cast, amount) for tone in sky)
+    # the light low in the sky keeps its colour, or a sad winter would be mere grey
+    a, b, c = (
+        colour.mix(tone, cast, amount * share)
+        for tone, share in zip(sky, (1, 0.8, 0.4), strict=True)
+    )
     return (a, b, c), colour.times(tint, veil)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from mangen.engines.animatic import (
     backdrop,
     boat,
     colour,
+    crops,
     horizon,
     houses,
     outline,
@@ -18,176 +21,249 @@ from mangen.engines.animatic import (
 )
 
 #: share of the height where water ends and one can stand
-SHORES = {"river": 0.8, "sea": 0.76}
+SHORES = {"river": 0.72, "sea": 0.69}
 
 
 def river(s: stage.Stage) -> list[stage.Sheet]:
-    """A village on the far bank, a boat, reeds in front."""
-    chance, y = s.fixed(84), s.horizon - 60
+    """A village mirrored from the far bank, a boat, reeds out of focus in front."""
+    y = s.horizon - 10
     top, mid, low = s.light.sky
 
-    def village(p: pen.Pen) -> None:
-        for _ in range(5):
-            with p.moved(chance.uniform(0, s.w), y + 4):
-                trees.tree(
-                    p, chance.uniform(150, 260), s.light, chance, far=0.42, leaf=horizon.leaf(s)
-                )
-        horizon.row(s, y, far=0.4, size=190)(p)
+    def far(p: pen.Pen) -> None:
+        side = s.side
+        horizon.grove(s, y, (0.5 - side * 0.34, 330), (0.5 + side * 0.37, 400), far=0.42)(p)
+        if s.old:
+            horizon.row(s, y, far=0.36, size=170)(p)
+            horizon.grove(s, y, (0.5 + side * 0.09, 250), far=0.3)(p)
+        else:
+            horizon.row(s, y, far=0.5, size=130)(p)
 
-    def near(p: pen.Pen) -> None:
-        with p.moved(s.w * (0.36 + 0.3 * chance.random()), y + 180):
-            boat.boat(p, 470, s.light)
-        tone = s.light.hexed("#5f6b4e" if s.light.weather != "snow" else "#7d7566")
-        with p.moved(0, s.h * 0.97):
-            trees.reeds(p, (-40, s.w * 0.34), 300, tone, chance, count=34)
-            trees.reeds(p, (s.w * 0.72, s.w + 20), 260, tone, chance, count=26)
-
+    village = horizon.softened(s, horizon.drawn(s, far, horizon.MID), 0.3)
     bank = s.h * SHORES["river"]
-    return [
-        stage.Sheet(backdrop.solid(horizon.heaven(s, (90, 120, "#6d7f8f"), (30, 60, "#6a7a7c"))),
-            horizon.SKY),
-        horizon.drawn(s, village, horizon.MID),
-        stage.Sheet(backdrop.below(s, backdrop.water(s, y, colour.mix(low, mid, 0.3), colour.mix(top, mid, 0.4)), y), 0.45),
+    canvas = backdrop.water(
+        s, y, s.h, colour.mix(low, mid, 0.35), colour.dark(colour.mix(top, mid, 0.45), 0.16)
+    )
+    backdrop.mirrored(s, canvas, village.image, y)
+
+    def moored(p: pen.Pen) -> None:
+        with p.moved(s.w * (0.5 + s.side * 0.16), bank - 70):
+            boat.covered(p, 330, s.light)
+
+    def shore(p: pen.Pen) -> None:
+        tone = s.light.hexed("#9a988e" if s.light.weather == "snow" else "#6b7350")
+        trees.strewn(p, (s.w, bank + 20, s.h), tone, s.fixed(192), count=60)
+
+    def reeds(p: pen.Pen) -> None:
+        tone, chance = horizon.shade(s), s.fixed(84)
+        with p.moved(0, s.h):
+            trees.reeds(p, (-40, s.w * 0.3), 460, tone, chance, count=26)
+            trees.reeds(p, (s.w * 0.78, s.w + 20), 380, tone, chance, count=18)
+
+    found = [
+        horizon.painted(horizon.heaven(s, (60, 120, "#6d7f8f"), (16, 70, "#6a7a7c"))),
+        village,
+        stage.Sheet(backdrop.below(s, canvas, y), horizon.WATER),
         _bank(s, bank),
-        horizon.drawn(s, near, horizon.GROUND),
-    ]  # fmt: skip
+        horizon.drawn(s, shore, horizon.GROUND),
+        horizon.front(s, reeds),
+    ]
+    if "boat" not in s.objects:
+        found.append(horizon.drawn(s, moored, horizon.GROUND))
+    return found
 
 
 def _bank(s: stage.Stage, y: float) -> stage.Sheet:
     snow = s.light.weather == "snow"
     image = backdrop.ground(
-        s, y, s.light.hexed("#dcdce0" if snow else "#7c8060"),
-            s.light.hexed("#c6c9d2" if snow else "#4f5642"), salt=71, rise=14,
-    )  # fmt: skip
+        s,
+        y,
+        s.light.hexed("#dcdce0" if snow else "#838565", 0.12),
+        colour.dark(s.light.hexed("#b4b8c4" if snow else "#4f5642"), 0.2),
+        salt=71,
+        rise=18,
+        edge=colour.mix(s.light.rim, s.light.sky[2], 0.4),
+    )
     return stage.Sheet(image, horizon.GROUND)
 
 
 def sea(s: stage.Stage) -> list[stage.Sheet]:
-    """The open sea behind a beach; at night the moon lies on it."""
-    chance = s.fixed(85)
+    """The open sea behind dunes; at night the moon lies on it."""
     _, mid, low = s.light.sky
     shore = s.h * SHORES["sea"]
-
-    def surf(p: pen.Pen) -> None:
-        for k in range(3):
-            y = shore - 26 - 44 * k
-            p.line(outline.curve([(-20, y + chance.uniform(-6, 6)), (s.w * 0.3, y + 9),
-                (s.w * 0.62, y - 8),
-                                  (s.w + 20, y + 5)], closed=False), 9 - 2 * k,
-                   paint=colour.mix(low, (255, 255, 255), 0.55), alpha=0.75 - 0.2 * k)  # fmt: skip
-        for x, r in ((0.08, 90), (0.94, 120), (0.86, 60)):
-            with p.moved(s.w * x, shore + 40):
-                trees.rock(p, r, s.light, chance, far=0.1)
-
+    deep = colour.mix(colour.of("#1d4f86"), mid, 0.35)
+    deep = colour.dark(colour.mix(mid, (14, 36, 92), 0.5), 0.1) if s.light.night else deep
+    canvas = backdrop.water(s, s.horizon, shore + 30, colour.mix(low, deep, 0.62), deep)
+    night = s.light.night
     sand = backdrop.ground(
-        s, shore, s.light.hexed("#cdbb94"), s.light.hexed("#9a8666"), salt=72, rise=16
+        s,
+        shore,
+        colour.of("#77839f") if night else s.light.hexed("#d8c59c", 0.12),
+        colour.of("#222b50") if night else colour.dark(s.light.hexed("#8d7858"), 0.2),
+        salt=72,
+        rise=26,
+        edge=(255, 231, 174) if night else colour.pale(s.light.rim, 0.2),
     )
-    return [
-        stage.Sheet(backdrop.solid(horizon.heaven(s)), horizon.SKY),
-        stage.Sheet(backdrop.below(s, backdrop.water(s, s.horizon, colour.mix(low, mid, 0.45), colour.dark(mid, 0.3)), s.horizon), 0.45),
+
+    def far(p: pen.Pen) -> None:
+        x = s.w * (0.5 - s.side * 0.26)
+        with p.moved(x, s.horizon + 16, scale=0.16):
+            boat.sail(p, s.light, far=0.45)
+
+    def grass(p: pen.Pen) -> None:
+        tone, chance = horizon.shade(s, "#39402f"), s.fixed(85)
+        with p.moved(0, s.h):
+            trees.reeds(p, (-30, s.w * 0.2), 330, tone, chance, count=16)
+            trees.reeds(p, (s.w * 0.86, s.w + 10), 260, tone, chance, count=10)
+
+    found = [
+        horizon.painted(horizon.heaven(s)),
+        stage.Sheet(backdrop.below(s, canvas, s.horizon), horizon.WATER),
+        horizon.drawn(s, far, horizon.WATER),
         stage.Sheet(sand, horizon.GROUND),
-        horizon.drawn(s, surf, horizon.GROUND),
-    ]  # fmt: skip
+    ]
+    return found if "melons" in s.objects else [*found, horizon.front(s, grass)]
 
 
 def mountain(s: stage.Stage) -> list[stage.Sheet]:
-    """Peaks behind peaks in mist, pines on the near slope."""
+    """Peaks behind peaks in mist, a path, pines on the near slope."""
     chance, y = s.fixed(86), s.horizon
     canvas = sky.sky(s)
     for k, (up, rise, tone) in enumerate(
-        ((330, 330, "#7d8ea0"), (190, 260, "#6d8090"), (70, 170, "#5c7073"), (0, 90, "#4f6358"))
+        ((250, 150, "#7d8ea0"), (150, 150, "#6d8090"), (70, 120, "#5c7073"), (10, 70, "#4f6358"))
     ):
-        sky.ridge(s, canvas, y - up, rise=rise, salt=64 + k,
-                       tone=s.light.hexed(tone, 0.6 - 0.15 * k), waves=2.2 + k, rough=0.55,
-                           fade=330)  # fmt: skip
+        sky.ridge(
+            s,
+            canvas,
+            y - up,
+            rise=rise,
+            salt=64 + k,
+            tone=s.light.hexed(tone, 0.55 - 0.14 * k),
+            waves=2.2 + k,
+            rough=0.55,
+            fade=230,
+        )
 
     def slope(p: pen.Pen) -> None:
-        for x, h in ((0.05, 430), (0.16, 300), (0.9, 480), (0.8, 330), (0.98, 360)):
+        if s.era in ("ancient", "xianxia"):
+            with p.moved(s.w * (0.5 - s.side * 0.27), y + 20):
+                houses.pavilion(p, 190, s.light, far=0.3)
+        for x, h in ((0.13, 420), (0.2, 300), (0.87, 470), (0.8, 330), (0.95, 380)):
             with p.moved(s.w * x, y + 70 + 40 * chance.random()):
                 trees.pine(p, h, s.light, chance, far=0.12)
-        for _ in range(4):
-            with p.moved(s.w * chance.random(), y + 120 + 200 * chance.random()):
+        for x in (0.2, 0.3, 0.76):
+            with p.moved(s.w * x, y + 130 + 160 * chance.random()):
                 trees.rock(p, chance.uniform(40, 80), s.light, chance, far=0.05)
 
+        trees.strewn(p, (s.w, y + 60, s.h), s.light.hexed("#6a7548"), s.fixed(191), count=90,
+                     bloom=s.light.hexed("#efe3c4"))  # fmt: skip
+
+    def branch(p: pen.Pen) -> None:
+        trees.bough(p, (s.w * 0.5 + s.side * s.w * 0.56, s.h * 0.1), -s.side * s.w * 0.42,
+                    horizon.shade(s), s.fixed(186), needles=True)  # fmt: skip
+
     return [
-        stage.Sheet(backdrop.solid(canvas), horizon.SKY),
-        horizon.earth(s, "#7f8a66", "#565f48", rise=30),
-        horizon.drawn(s, slope, horizon.GROUND),
+        horizon.painted(canvas),
+        horizon.earth(s, "#7f8a66", "#565f48", rise=24, lit=True),
+        horizon.drawn(s, slope, horizon.ROWS),
+        horizon.front(s, branch),
     ]
 
 
 def forest(s: stage.Stage) -> list[stage.Sheet]:
     """Trunks behind trunks, crowns above, light between."""
     chance, y = s.fixed(87), s.horizon
-    bamboo = s.home % 3 == 0
+    bamboo = s.era in ("ancient", "xianxia")
 
     def stand(p: pen.Pen, far: float, count: int, size: float, drop: float) -> None:
         for k in range(count):
             x = s.w * (k + chance.uniform(0.1, 0.9)) / count
+            if abs(x / s.w - 0.5) < 0.13 and far < 0.4:
+                continue  # a clearing, where people stand
             with p.moved(x, y + drop):
                 if bamboo:
-                    trees.bamboo(p, size * 1.15, s.light, chance, far=far)
+                    trees.bamboo(p, size * 1.2, s.light, chance, far=far)
                 elif k % 3 == 2:
                     trees.pine(p, size * 0.9, s.light, chance, far=far)
                 else:
                     trees.tree(p, size, s.light, chance, far=far, leaf=horizon.leaf(s))
 
+    def floor(p: pen.Pen) -> None:
+        bloom = s.light.hexed("#e6d9a8")
+        trees.strewn(p, (s.w, y + 30, s.h), s.light.hexed("#66783f"), s.fixed(190), count=110,
+                     bloom=bloom)  # fmt: skip
+
     def edge(p: pen.Pen) -> None:
-        for x in (0.02, 0.97):
-            with p.moved(s.w * x, y + 150):
-                (trees.bamboo if bamboo else trees.pine)(p, 1000, s.light, chance, far=0.0)
-        with p.moved(0, s.h * 0.99):
-            trees.reeds(p, (-20, s.w), 130, s.light.hexed("#54693f"), chance, count=46)
+        tone = horizon.shade(s, "#27352a")
+        for x, w in ((0.03, 110), (0.99, 150)):
+            p.fill(outline.curve([(s.w * x - w * 0.5, -20, 1), (s.w * x + w * 0.5, -20, 1),
+                                  (s.w * x + w * 0.42, s.h * 0.6), (s.w * x + w * 0.8, s.h, 1),
+                                  (s.w * x - w * 0.8, s.h, 1), (s.w * x - w * 0.4, s.h * 0.6)]),
+                   tone)  # fmt: skip
+        with p.moved(0, s.h):
+            trees.reeds(p, (-20, s.w * 0.3), 260, tone, s.fixed(187), count=16)
+            trees.reeds(p, (s.w * 0.74, s.w), 230, tone, s.fixed(188), count=14)
 
     return [
-        stage.Sheet(
-            backdrop.solid(horizon.heaven(s, (130, 120, "#67806f"), (60, 90, "#58705c"))),
-            horizon.SKY,
+        horizon.painted(horizon.heaven(s, (120, 90, "#67806f"), (50, 70, "#58705c"))),
+        horizon.softened(
+            s, horizon.drawn(s, lambda p: stand(p, 0.5, 9, 560, 10), horizon.MID), 0.5
         ),
-        horizon.drawn(s, lambda p: stand(p, 0.5, 9, 520, 10), horizon.MID),
-        horizon.earth(s, "#78855c", "#4e5a3c", rise=14),
-        horizon.drawn(s, lambda p: stand(p, 0.22, 5, 700, 60), horizon.GROUND),
-        horizon.drawn(s, edge, horizon.NEAR),
+        horizon.earth(s, "#8b9666", "#4e5a3c", rise=12, lit=True),
+        horizon.drawn(s, lambda p: stand(p, 0.2, 6, 820, 70), horizon.GROUND),
+        horizon.drawn(s, floor, horizon.ROWS),
+        _shafts(s),
+        horizon.front(s, edge),
     ]
+
+
+def _shafts(s: stage.Stage) -> stage.Sheet:
+    """Light that falls through the crowns."""
+    p, x, y = s.pen(over=1), s.orb[0], s.horizon
+    clear = s.light.weather in ("clear", "wind")
+    for k, w in ((-0.5, 60), (-0.26, 110), (0.02, 60)):
+        foot = x + k * 1300
+        if clear:
+            p.fill(
+                outline.straight([(x + k * 360, s.h * 0.1), (x + k * 360 + w * 0.6, s.h * 0.1),
+                                  (foot + w * 2.4, y + 330), (foot, y + 330)]),
+                colour.pale(s.light.rim, 0.2),
+            )  # fmt: skip
+    image = backdrop.blurred(s, p.sheet(), 14).astype(np.float32)
+    rows = np.arange(s.height, dtype=np.float32) / s.unit
+    fade = np.clip(np.minimum((rows - s.h * 0.14) / 240, (y + 300 - rows) / 260), 0, 1)
+    image *= (fade * (0.12 if s.light.night else 0.24))[:, None, None]
+    return stage.Sheet(image.astype(np.uint8), horizon.ROWS)
 
 
 def field(s: stage.Stage) -> list[stage.Sheet]:
     """Rows of crops under a wide sky, a tree, a far village."""
-    chance, y = s.fixed(88), s.horizon
+    y = s.horizon
 
     def far(p: pen.Pen) -> None:
-        with p.moved(s.w * (0.1 + 0.8 * chance.random()), y + 8):
-            houses.cottage(p, 150, 74, s.light, chance, far=0.4, gable=False)
-        with p.moved(s.w * (0.2 if s.home % 2 else 0.82), y + 24):
-            trees.tree(p, 430, s.light, chance, far=0.2, leaf=horizon.leaf(s))
+        chance = s.fixed(88)
+        for k in range(3):
+            with p.moved(s.w * (0.5 - s.side * 0.16) - k * s.side * 105, y + 8):
+                houses.cottage(p, 118, 56, s.light, chance, far=0.42, gable=k == 1)
+        horizon.grove(s, y + 4, (0.5 - s.side * 0.04, 120), (0.5 - s.side * 0.4, 170), far=0.4)(p)
+        with p.moved(s.w * (0.5 + s.side * 0.27), y + 26):
+            trees.tree(p, 450, s.light, chance, far=0.16, leaf=horizon.leaf(s))
 
-    def rows(p: pen.Pen) -> None:
-        green = s.light.hexed("#6f8a4a" if s.light.weather != "snow" else "#b9b7a8")
-        for k in range(-8, 9):
-            x = s.w / 2 + k * 46
-            p.line(outline.straight([(x, y + 12), (s.w / 2 + (x - s.w / 2) * 4.4, s.h + 20)]), 22,
-                   paint=colour.dark(green, 0.3), taper=(0.9, 0), alpha=0.7)  # fmt: skip
-        for row in range(9):
-            t = ((row + 1) / 9) ** 1.7
-            yy = y + 20 + (s.h - y) * t
-            for k in range(-8, 9):
-                xx = s.w / 2 + k * 46 * (1 + 3.4 * t)
-                if -40 < xx < s.w + 40:
-                    with p.moved(xx + chance.uniform(-4, 4), yy, scale=0.25 + 1.1 * t):
-                        for lean in (-26, -9, 9, 26):
-                            p.line(outline.curve([(0, 0), (lean * 0.5, -26), (lean, -44)],
-                                closed=False), 8,
-                                   paint=colour.dark(green, chance.uniform(0, 0.22)), taper=(0,
-                                       0.7))  # fmt: skip
-
-    return [
-        stage.Sheet(
-            backdrop.solid(horizon.heaven(s, (60, 90, "#6f8590"), (16, 40, "#6e8468"))), horizon.SKY
-        ),
+    found = [
+        horizon.painted(horizon.heaven(s, (60, 90, "#6f8590"), (16, 40, "#6e8468"))),
         horizon.drawn(s, far, horizon.MID),
-        horizon.earth(s, "#9a9a62", "#6d6a44", rise=10),
-        horizon.drawn(s, rows, horizon.GROUND),
+        horizon.earth(s, "#a9a469", "#6d6a44", rise=8, lit=True),
     ]
+    if "melons" in s.objects:
+        return found
+
+    def wheat(p: pen.Pen) -> None:
+        tone, chance = horizon.shade(s, "#5b5a34"), s.fixed(189)
+        with p.moved(0, s.h):
+            trees.reeds(p, (-30, s.w * 0.3), 330, tone, chance, count=26)
+            trees.reeds(p, (s.w * 0.74, s.w + 10), 300, tone, chance, count=22)
+
+    rows = horizon.drawn(s, lambda p: crops.rows(p, s), horizon.ROWS)
+    return [*found, rows, horizon.front(s, wheat)]
 
 
 PLACES: dict[str, Callable[[stage.Stage], list[stage.Sheet]]] = {

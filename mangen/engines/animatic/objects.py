@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mangen.engines.animatic import stage
+from mangen.engines.animatic import crops, horizon, nature, stage
 
 #: what `draw` or `portrait` know
 KNOWN: frozenset[str] = frozenset({"moon", "boat", "melons"})
@@ -10,7 +10,12 @@ KNOWN: frozenset[str] = frozenset({"moon", "boat", "melons"})
 
 def draw(s: stage.Stage, name: str) -> list[stage.Sheet]:
     """Sheets that put a thing into the scene; nothing for what belongs nowhere in it."""
-    del s, name
+    if name == "melons" and s.place in nature.PLACES:
+        y = s.h * nature.SHORES.get(s.place, s.horizon / s.h)
+        return [
+            horizon.drawn(s, lambda p: crops.melons(p, s, y, near=False), horizon.ROWS),
+            horizon.drawn(s, lambda p: crops.melons(p, s, y, near=True), horizon.NEAR),
+        ]
     return []
 
 

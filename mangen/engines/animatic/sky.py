@@ -35,14 +35,14 @@ def sky(s: stage.Stage, *, orb: bool = True) -> noise.Floats:
         stars(s, canvas)
     elif covered and not s.light.night and orb:
         shine(s, canvas, x, s.horizon - s.h * 0.14, r=s.h * 0.2, tone=(255, 226, 160), strength=0.4)
-    if orb and s.light.night and (not covered or named):
-        moon(s, canvas, x, y, r)
-    elif orb and not covered:
+    if orb and not covered and not s.light.night:
         if s.light.time in ("dawn", "dusk"):
             sun(s, canvas, x, s.horizon - s.h * 0.08, r=r * 0.62, tone=(255, 214, 140))
         else:
             sun(s, canvas, x, y * 0.86, r=r * 0.38, tone=(255, 246, 214))
     _overcast(s, canvas, heavy=covered)
+    if orb and s.light.night and (not covered or named):
+        moon(s, canvas, x, y, r)
     return canvas
 
 
@@ -54,6 +54,8 @@ def _overcast(s: stage.Stage, canvas: noise.Floats, *, heavy: bool) -> None:
         dark, light = colour.mix(top, mid, 0.7), colour.mix(mid, (190, 206, 232), 0.42)
     if s.light.weather in ("rain", "thunder"):
         dark, light = colour.dark(top, 0.3), colour.mix(mid, low, 0.4)
+    if s.light.weather in ("snow", "fog"):
+        dark = colour.mix(top, mid, 0.3) if s.light.night else colour.dark(mid, 0.1)
     chance = s.fixed(3)
     force = 0.72 if heavy else 0.45
     for k, (at, thick, tone) in enumerate(
@@ -178,7 +180,7 @@ def ridge(
 ) -> None:
     """A line of hills that fades into haze at its foot; `rise` in units."""
     bumps = noise.line(s.width, s.home * 13 + salt, waves=waves, rough=rough)
-    top = (y - (np.clip(bumps, -1.1, 1.1) + 0.4) * rise) * s.unit
+    top = (y - (np.tanh(bumps * 0.8) * 1.2 + 0.4) * rise) * s.unit
     start = max(0, int(top.min()) - 2)
     if start >= s.height:
         return

@@ -75,8 +75,9 @@ class Stage:
     @property
     def orb(self) -> tuple[float, float, float]:
         """Where sun or moon stand, and the moon's radius."""
-        x = self.w * (0.5 + self.side * (0.13 + 0.04 * (self.home % 7) / 6))
-        return x, self.h * 0.265, min(150.0, self.h * 0.13)
+        x = self.w * (0.62 + 0.04 * (self.home % 7) / 6)  # the upper left is for captions
+        large = 0.6 if self.place == "street" and not self.old else 1.0
+        return x, self.h * 0.265, min(150.0, self.h * 0.13) * large
 
     def chance(self, salt: int = 0) -> random.Random:
         """What differs from shot to shot."""
