@@ -27,6 +27,7 @@ class Part:
     panel: protocol.Image | pathlib.Path | None = None  #: what is shown where the clip is missing
     frames: int
     audio: soundtrack.Samples | None = None  #: mono, 48 kHz, shape (n,); None: silence
+    scene: protocol.SceneLabels | None = None  #: what plays under the voices; None: nothing
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,10 +60,13 @@ def assemble(
     fps: int = length.FPS,
     cues: Sequence[subtitles.Cue],
     title: str,
+    seed: int = 0,
+    music: float = 1.0,
     on_frame: Callable[[int, int], None] | None = None,
 ) -> Steps:
     """Make episode.mp4, .srt, .ass and cover.png in `out_folder`; yields frames done so far.
 
+    `seed` chooses the project's tunes, `music` is their volume and that of the places, 0..1.
     Every 48 frames it yields, after `on_frame(done, total)`. Closing the generator leaves no
     file behind; each file appears whole or not at all. Raises EngineError where no part has a
     picture or a size is odd, StorageFull where the disk has no room.
@@ -77,6 +81,8 @@ def assemble(
             fps=fps,
             cues=cues,
             title=title,
+            seed=seed,
+            music=music,
             on_frame=on_frame,
         )
     )

@@ -23,6 +23,7 @@ END_SECONDS = 2.0
 ANCHOR_SIZE = (512, 768)
 VOICE_PEAK = 400 * 2**20  #: bytes a voice engine works in beside its weights, measured generously
 ASSEMBLE_FRAMES_HELD = 24  #: frames in flight between decoder, subtitles and encoder
+SOUND = "1"  #: raised when the mix makes other music or places of the same episode
 HIGH, MID = 0, 1
 #: places where no weather falls between the camera and the people
 INDOORS = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
@@ -44,6 +45,7 @@ class Look:
     voice: str = "zm_yunyang"  #: narrator of Chinese texts
     voice_en: str = "bm_george"  #: narrator of English texts
     speed: float = 1.0
+    music: float = 1.0  #: volume of music and places, 0..1; 0: voices alone
     urgent: bool = False  #: all jobs of the project go to the high class and queue
 
 
@@ -152,6 +154,7 @@ class _Graph:
                     "kind": shot.kind,
                     "lines": lines,
                     "card_seconds": card_seconds(shot),
+                    "scene": requests.scene_params(shot.scene),
                 }
             )
         params = {
@@ -159,10 +162,12 @@ class _Graph:
             "title": episode.title,
             "project_title": self.board.title,
             "shots": shots,
+            "music": self.look.music,
             "fps": self.look.fps,
             **self.size,
         }
-        own = [episode.title, self.board.title, self.look.fps, self.size, _shown(shots)]
+        sound = [SOUND, self.look.music]
+        own = [episode.title, self.board.title, self.look.fps, self.size, sound, _shown(shots)]
         yield jobs.Wanted(
             stage="assemble",
             subject=f"e{episode.no}",

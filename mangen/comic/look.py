@@ -41,5 +41,6 @@ def of(
         image_version=image.version,
         voice_engine=voice.name,
         voice_version=voice.version,
+        music=kept.get("music", 1.0),
         urgent=urgent,
     )

@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 
 from mangen import errors, storage
-from mangen.comic import assemble, burner, film, show, soundtrack, subtitles
+from mangen.comic import assemble, burner, film, mix, show, soundtrack, subtitles
 from mangen.engines import length, protocol
 
 CHUNK = 48  #: frames between two yields
@@ -34,6 +34,8 @@ def made_of(
     fps: int,
     cues: Sequence[subtitles.Cue],
     title: str,
+    seed: int,
+    music: float,
     on_frame: Callable[[int, int], None] | None,
 ) -> assemble.Steps:
     """Do what `assemble.assemble` says."""
@@ -54,7 +56,7 @@ def made_of(
             film.Film(drafts[made.video], width, height, fps, title) as reel,
             contextlib.closing(_ahead(_burned(seen, cues))) as frames,
         ):
-            track = _track(parts, fps)
+            track = _track(parts, fps, seed, music)
             for number, frame in enumerate(frames):
                 reel.picture(frame, number)
                 done = number + 1
@@ -80,9 +82,18 @@ def made_of(
     return dataclasses.replace(made, replaced=tuple(seen.replaced))
 
 
-def _track(parts: Sequence[assemble.Part], fps: int) -> soundtrack.Samples:
+def _track(
+    parts: Sequence[assemble.Part], fps: int, seed: int, volume: float
+) -> soundtrack.Samples:
     sounds = ((part.audio, part.frames * (length.RATE // fps)) for part in parts)
-    return soundtrack.mastered(soundtrack.laid(sounds, length.RATE), length.RATE)
+    track = soundtrack.laid(sounds, length.RATE)
+    scenes, at = [], 0
+    for part in parts:
+        if part.scene is not None:
+            scenes.append(mix.scene(part.scene, at, part.frames))
+        at += part.frames
+    mixed = mix.of(track, scenes, seed=seed, rate=length.RATE, fps=fps, volume=volume)
+    return soundtrack.mastered(mixed, length.RATE)
 
 
 def _ahead(frames: Iterator[burner.Array]) -> Generator[burner.Array, None, None]:

@@ -50,9 +50,7 @@ def panel_request(
         width=params["width"],
         height=params["height"],
         seed=params["seed"],
-        scene=protocol.SceneLabels(
-            **{**params["scene"], "objects": tuple(params["scene"].get("objects", ()))}
-        ),
+        scene=scene(params["scene"]),
         figures=tuple(
             protocol.Figure(
                 sheet=sheet(figure["sheet"]),
@@ -99,6 +97,11 @@ def speech(params: Params) -> tuple[protocol.Speech, protocol.Voice]:
         protocol.Speech(text=params["text"], language=params["language"]),
         protocol.Voice(name=params["voice"], speed=params["speed"], pitch=params.get("pitch", 1.0)),
     )
+
+
+def scene(params: Params) -> protocol.SceneLabels:
+    """The labels that `scene_params` wrote."""
+    return protocol.SceneLabels(**{**params, "objects": tuple(params.get("objects", ()))})
 
 
 def scene_params(scene: protocol.SceneLabels) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from mangen import errors
-from mangen.comic import assemble, content, subtitles, timing
+from mangen.comic import assemble, content, requests, subtitles, timing
 from mangen.comic.stages import inputs, kit, pictures, sounds, stage
 from mangen.engines import length
 from mangen.ledger import jobs
@@ -68,6 +69,8 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         fps=params["fps"],
         cues=subtitles.cues(got.lines, width=params["width"], height=params["height"]),
         title=params["title"],
+        seed=_tune(params["project_title"]),
+        music=params.get("music", 1.0),
     )
     while True:
         try:
@@ -90,6 +93,11 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         "utf-8",
     )
     return _made(job, made, board, got, total / params["fps"])
+
+
+def _tune(title: str) -> int:
+    """The seed of a project's music: its episodes share one."""
+    return zlib.crc32(title.encode("utf-8", "surrogatepass"))
 
 
 def _made(
@@ -144,7 +152,13 @@ def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gather
             if line["spoken"]:
                 _note_voice(got, line, voices[i], lost=heard[i] is None)
         got.parts.append(
-            assemble.Part(clip=clip, panel=panel, frames=frames, audio=_sound(heard, times, frames))
+            assemble.Part(
+                clip=clip,
+                panel=panel,
+                frames=frames,
+                audio=_sound(heard, times, frames),
+                scene=requests.scene(shot["scene"]) if "scene" in shot else None,
+            )
         )
         at += frames
     return got
