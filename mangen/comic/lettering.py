@@ -21,7 +21,7 @@ _TIME = (
 )
 #: a line that says nothing else
 _ONLY = re.compile(rf"{_TIME}[里夜晚的，、 ]*\w{{0,5}}[。，：…—]*")
-_WHEN = re.compile(_TIME)
+_WHEN = re.compile(f"{_TIME}(?:的?{_TIME})?")
 _IN_MIND = re.compile(r"^(?:这|那)")
 _ONLY_EN = re.compile(
     r"(?:(?:\w+ ){1,2}(?:years?|days?|months?|weeks?|hours?) (?:later|ago|before|after)"
@@ -63,7 +63,7 @@ def of(shot: model.Shot) -> tuple[protocol.Lettering, ...]:
     words = [
         protocol.Lettering(
             line=line.no,
-            text=line.text if line.quoted else line.text.strip(_MARKS),
+            text=line.text.rstrip("，, ") if line.quoted else line.text.strip(_MARKS),
             kind="balloon" if line.quoted else "caption",
             by=(line.speaker or "") if line.quoted else "",
         )

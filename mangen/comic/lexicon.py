@@ -1,4 +1,4 @@
-"""The words that rules go by, read from lexicon.txt once."""
+"""The words that rules go by, read from lexicon.txt and things.txt once."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import functools
 import importlib.resources
 from collections.abc import Mapping
 
+_FILES = ("lexicon.txt", "things.txt")
+
 
 @functools.cache
 def _sections() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     name = ""
-    text = importlib.resources.files(__package__).joinpath("lexicon.txt").read_text("utf-8")
+    folder = importlib.resources.files(__package__)
+    text = "\n".join(folder.joinpath(name).read_text("utf-8") for name in _FILES)
     for line in text.splitlines():
         if line.startswith("["):
             name = line.strip("[] ")

@@ -4,36 +4,51 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
-from mangen.comic import lexicon, model, people
+from mangen.comic import ages, lexicon, model, people, scenes
 
 WORDS = 6  #: words about looks on a sheet
+TEMPERS = 2  #: words about how somebody is, for the voice
+MOST_TOLD = 400  #: places in which a name is looked at
 REACH = 24  #: characters around a name in which they are looked for
 
-_CHILD = re.compile(
-    r"(?<![一二三四五六七八九])(?:(?<!十)[五六七八九]|十[一二三]?|十一二)岁|小孩|孩童|男童|女童"
+_ENDS = re.compile(r"[。！？!?]|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)\.")
+_COLOURS = (
+    "(?:[深浅淡大火雪墨藏宝米天暗]?(?:红|白|黑|青|蓝|紫|绿|黄|灰|粉|棕|褐)|金|银|酒红|米|咖啡)"
 )
-_YOUTH = re.compile(
-    r"少年|少女|女孩|男孩|女生|男生|二八|(?<![二三四五六七八九])十[五六七八九]岁|学生|高中|大学"
+_COLOURS_EN = (
+    "(?:(?:dark|light|pale|deep) )?(?:red|white|black|green|blue|purple|yellow|gr[ea]y|pink|brown"
+    "|golden|silver|scarlet|crimson|dark)"
 )
-_ELDER = re.compile(r"老人|老者|白发|白须|皱纹|花甲|七十|八十|拐杖")
+
+
+class Told(Protocol):
+    """A piece of narration."""
+
+    text: str
+    people: tuple[str, ...]
+    mentions: tuple[tuple[int, str], ...]
+    setting: scenes.Setting
 
 
 def characters(
     cast: people.Cast,
     seen: Iterable[str | None],
     speech: Iterable[tuple[str | None, str]],
-    narration: Sequence[str],
+    told: Iterable[Told],
     *,
     era: str,
     most: int,
 ) -> list[model.Character]:
     """The `most` people who are seen or heard oftenest, in that order.
 
-    `speech` are speakers and what they say: how others call 我 tells who that is.
+    `speech` are speakers and what they say: how others call 我 tells who that is; `told` is the
+    narration.
     """
     counts = collections.Counter(name for name in seen if name)
     drawn = [
@@ -47,7 +62,7 @@ def characters(
     # those who are only talked of come last: they are drawn where somebody sees them later
     drawn += [name for name, one in cast.people.items() if name not in drawn and not one.role]
     del drawn[most:]
-    about = _about(cast, drawn, narration)
+    about = _about(drawn, told)
     made = [_character(name, cast, about[name], era) for name in drawn]
     return [
         dataclasses.replace(one, sex=_sex_of_self(speech)) if one.name == people.SELF_ZH else one
@@ -70,25 +85,33 @@ def _sex_of_self(speech: Iterable[tuple[str | None, str]]) -> people.Sex:
     return "female" if votes > 0 else "male" if votes < 0 else "unknown"
 
 
-def _about(
-    cast: people.Cast, names: Sequence[str], narration: Sequence[str]
-) -> dict[str, list[str]]:
-    """What stands near each name, up to the next name or the end of the sentence."""
-    found: dict[str, list[str]] = {name: [] for name in names}
-    for line in narration:
-        matches = list(cast.pattern.finditer(line))
-        for n, match in enumerate(matches):
-            name = cast.aliases.get(match.group(), match.group())
-            if name not in found or len(found[name]) >= 400:
+def _about(names: Sequence[str], told: Iterable[Told]) -> dict[str, tuple[list[str], list[str]]]:
+    """What the present and the past tell near each name, up to the next name."""
+    found: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in names}
+    for one in told:
+        mentions = [*one.mentions] or [(0, name) for name in one.people[:1]]
+        for n, (at, name) in enumerate(mentions):
+            if name not in found:
                 continue
-            end = matches[n + 1].start() if n + 1 < len(matches) else len(line)
-            start = matches[n - 1].end() if n else 0
-            before = re.split(
-                "[。！？.!?]", line[max(start, match.start() - REACH) : match.start()]
-            )
-            after = re.split("[。！？.!?]", line[match.end() : min(end, match.end() + 2 * REACH)])
-            found[name].append(before[-1] + match.group() + _own(after[0]))
+            kept = found[name][one.setting.memory]
+            if len(kept) >= MOST_TOLD:
+                continue
+            reach = REACH * (3 if one.text.isascii() else 1)
+            end = mentions[n + 1][0] if n + 1 < len(mentions) else len(one.text)
+            start = mentions[n - 1][0] + 1 if n else 0
+            before = _before(one.text[max(start, at - reach) : at], first=n == 0)
+            after = _ENDS.split(one.text[at : min(end, at + 2 * reach)])[0]
+            kept.append(before + _own(after))
     return found
+
+
+def _before(text: str, *, first: bool) -> str:
+    """What stands before a name and is about it: 穿红裙的(林若雪), not what another one did."""
+    sentence = _ENDS.split(text)[-1]
+    if first:
+        return sentence
+    clause = re.split("[，、,]", sentence)[-1]
+    return clause if clause.endswith("的") else ""
 
 
 def _own(after: str) -> str:
@@ -96,35 +119,38 @@ def _own(after: str) -> str:
     return re.sub(r"[个位名][^，。]{0,10}$|[^个位名着见，]*的$", "", after)
 
 
-def _character(name: str, cast: people.Cast, about: Sequence[str], era: str) -> model.Character:
+def _character(
+    name: str, cast: people.Cast, about: tuple[Sequence[str], Sequence[str]], era: str
+) -> model.Character:
     person = cast.people.get(name)
-    text = " ".join(about)
-    section = "look" if cast.language == "zh" else "english-look"
-    edge = r"\b" if cast.language == "en" else ""
-    pattern = re.compile(rf"{edge}(?:{lexicon.alternation(list(lexicon.words(section)))}){edge}")
-    looks = tuple(dict.fromkeys(match.group() for match in pattern.finditer(text)))
+    present, past = (" ".join(texts) for texts in about)
+    text = f"{present} {past}"
     sex = person.sex if person else people.PRONOUNS.get(name, "unknown")
     age = person.age if person else "adult"
     if age in {"adult", "youth"} and not (person and person.role):
-        age = _age(text, name) or age
+        age = ages.of(present, name) or ages.of(text, name) or age
+    looks = _worded(present, "look", cast.language) or _worded(past, "look", cast.language)
+    tempers = _worded(text, "temper", cast.language)
     return model.Character(
         name=name,
         sex=sex,
         age=age,
-        words=looks[:WORDS],
+        words=(*looks[:WORDS], *tempers[:TEMPERS]),
         era=era,
         seed=int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) & 0x7FFFFFFF,
     )
 
 
-def _age(text: str, name: str) -> people.Age | None:
-    if name.startswith("老"):
-        return "elder"
-    marks: tuple[tuple[people.Age, re.Pattern[str]], ...] = (
-        ("child", _CHILD),
-        ("youth", _YOUTH),
-        ("elder", _ELDER),
-    )
-    counts = {age: len(pattern.findall(text)) for age, pattern in marks}
-    best = max(counts, key=lambda age: counts[age])
-    return best if counts[best] else None
+def _worded(text: str, kind: str, language: people.Language) -> list[str]:
+    """The words of a kind, with the colour before them."""
+    found = [match.group() for match in _words(kind, language).finditer(text)]
+    return list(dict.fromkeys(found))
+
+
+@functools.cache
+def _words(kind: str, language: people.Language) -> re.Pattern[str]:
+    if language == "en":
+        listed = lexicon.alternation(list(lexicon.words(f"english-{kind}")))
+        return re.compile(rf"\b(?:{_COLOURS_EN} )?(?:{listed})\b", re.IGNORECASE)
+    listed = lexicon.alternation(list(lexicon.words(kind)))
+    return re.compile(f"(?:{_COLOURS}色?的?(?:[小大破旧新长短厚]?))?(?:{listed})")

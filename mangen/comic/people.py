@@ -26,6 +26,11 @@ PRONOUNS: Mapping[str, Sex] = {
     "She": "female",
 }
 
+#: before the subject of a clause
+_SUBJECT = re.compile(
+    r"(?:^|[，。！？；：…—”」』、,.;:!?\"”]\s?|\band\s|\bthat\s|\bwhen\s|\bas\s)$"
+)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Person:
@@ -72,11 +77,16 @@ def roles(kind: str) -> Mapping[str, tuple[Sex, Age]]:
 def with_pronouns(found: Cast, narration: Iterable[str]) -> Cast:
     """The cast with each one's sex as the pronouns say that follow their names.
 
-    A pronoun counts where the paragraph has named exactly one person before it.
+    A pronoun counts as the subject of a clause, where exactly one person was named before it: in
+    the same paragraph. Where nothing else tells, one who starts a paragraph counts as whom the
+    last one named.
     """
     votes: dict[str, int] = {}
+    weak: dict[str, int] = {}
+    last: set[str] = set()
     for line in narration:
         named: set[str] = set()
+        used: set[str] = set()
         for match in found.pattern.finditer(line):
             word = match.group()
             if word in SELVES:
@@ -84,13 +94,17 @@ def with_pronouns(found: Cast, narration: Iterable[str]) -> Cast:
             if word not in PRONOUNS:
                 named.add(found.aliases[word])
                 continue
-            if len(named) == 1:
-                name = next(iter(named))
-                votes[name] = votes.get(name, 0) + (1 if PRONOUNS[word] == "female" else -1)
-            break
+            fresh, used = word not in used, used | {word}
+            if not fresh or not _SUBJECT.search(line, 0, match.start()):
+                continue
+            who, counted = (named, votes) if named else (last, weak)
+            if len(who) == 1:
+                name = next(iter(who))
+                counted[name] = counted.get(name, 0) + (1 if PRONOUNS[word] == "female" else -1)
+        last = named or last
     told: dict[str, Person] = {}
     for name, person in found.people.items():
-        vote = votes.get(name, 0)
+        vote = votes.get(name, 0) or weak.get(name, 0)
         enough = 1 if person.sex == "unknown" else 2
         sex: Sex = "female" if vote >= enough else "male" if -vote >= enough else person.sex
         told[name] = person if person.role else dataclasses.replace(person, sex=sex)

@@ -9,13 +9,17 @@ from typing import Literal
 
 from mangen import errors
 from mangen.comic import (
+    acts,
+    ages,
     cast,
     graph,
     likeness,
     model,
+    objects,
     paragraphs,
     people,
     scenery,
+    scenes,
     sentences,
     speakers,
     staging,
@@ -31,17 +35,6 @@ SYMBOLS = "symbols only: nothing to say or show"
 _PAUSES = re.compile(r"[…。.！!？?—～~\s，,、]{1,16}")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LETTER = re.compile(r"[A-Za-z]")
-#: a picture of the past or of the mind, and the way back from it
-_FLASHBACK = re.compile(r"脑里|脑海|回忆|想起|记得|记忆|当年|那年|梦见|梦里|仿佛看见|恍惚间|浮现")
-_RETURN = re.compile(r"这时|此时|此刻|现在|如今|回过神|眼前|醒来")
-_HOME = {
-    "xianxia": "mountain",
-    "ancient": "hall",
-    "republic": "courtyard",
-    "campus": "classroom",
-    "countryside": "field",
-    "modern": "room",
-}
 _CARDS = {"zh": ("未完待续", "完"), "en": ("To be continued", "The End")}
 
 
@@ -84,9 +77,19 @@ class _Planner:
             found,
             [name for _, beats in told for beat in beats for name in (*beat.people, beat.speaker)],
             [(beat.speaker, beat.text) for _, beats in told for beat in beats if beat.quoted],
-            narration,
+            [beat for _, beats in told for beat in beats if not beat.quoted],
             era=self.era,
             most=ANCHORED,
+        )
+        characters, then = ages.grown(
+            characters,
+            [
+                ages.Told(name, beat.text, past=beat.setting.memory)
+                for _, beats in told
+                for beat in beats
+                for name in beat.people
+            ],
+            narration,
         )
         names = frozenset(character.name for character in characters)
         for chapter, beats in told:
@@ -94,6 +97,7 @@ class _Planner:
                 staging.group(beats),
                 source=self.source.text,
                 cast=names,
+                then=then,
                 identities=self.identities,
             )
             chapter.seconds = sum(beat.seconds for beat in beats)
@@ -136,11 +140,19 @@ class _Planner:
 
     def _beats(self, chapter: _Chapter, found: people.Cast) -> list[staging.Beat]:
         told = speakers.Teller(found).tell(chapter.rows)
-        scenes = self._scenes(chapter, found)
+        settings = scenes.of(
+            chapter.rows,
+            [_narration(row) for row in chapter.rows],
+            found.masked,
+            language=self.language,
+            era=self.era,
+        )
         beats: list[staging.Beat] = []
+        in_hands: dict[str, str] = {}
         for number, row in enumerate(chapter.rows):
-            beats.extend(
-                staging.Beat(
+            in_hands = acts.kept(in_hands, settings[number][0].labels)
+            for piece, who, setting in zip(row, told[number], settings[number], strict=True):
+                beat = staging.Beat(
                     start=piece.start,
                     end=piece.end,
                     text=piece.text,
@@ -150,39 +162,23 @@ class _Planner:
                     spoken=_says(piece.text),
                     language=_line_language(piece.text, self.language),
                     speaker=who.speaker,
+                    called=who.called,
                     people=who.people,
-                    scene=scenes[number][0],
-                    opens=scenes[number][1] and piece is row[0],
+                    mentions=who.mentions,
+                    setting=setting,
+                    held=in_hands,
                 )
-                for piece, who in zip(row, told[number], strict=True)
-            )
+                if not piece.quoted:
+                    self._act(beat, scenery.mask(piece.text, found.masked))
+                    in_hands = beat.held
+                beats.append(beat)
         return beats
 
-    # ------------------------------------------------------------ scenes
-
-    def _scenes(
-        self, chapter: _Chapter, found: people.Cast
-    ) -> list[tuple[protocol.SceneLabels, bool]]:
-        """The labels of each paragraph, and whether its scene is new."""
-        seen = [scenery.look(_narration(row), found.masked, self.language) for row in chapter.rows]
-        home = _HOME[self.era]
-        early = [one for one in seen[:12] if one.place]
-        sure = next((one.place for one in early if one.place_is_sure), None)
-        place = sure or next((one.place for one in early), None) or home
-        now = protocol.SceneLabels(place=place, era=self.era)
-        kept: protocol.SceneLabels | None = None  #: the scene that a flashback interrupts
-        scenes: list[tuple[protocol.SceneLabels, bool]] = []
-        for n, (row, one) in enumerate(zip(chapter.rows, seen, strict=True)):
-            words = _narration(row)
-            before = now
-            if kept is not None and _RETURN.search(words) and not _FLASHBACK.search(words):
-                now, kept = kept, None
-            elif kept is None and one.place_is_sure and _FLASHBACK.search(words):
-                kept = dataclasses.replace(now, place=home) if n == 0 else now
-            now = _moved(now, one, first=n == 0)
-            fresh = n == 0 or (now.place, now.time) != (before.place, before.time)
-            scenes.append((dataclasses.replace(now, mood=one.mood or "calm"), fresh))
-        return scenes
+    def _act(self, beat: staging.Beat, masked: str) -> None:
+        """What the words of a piece of narration let people do, and which things they name."""
+        beat.gestures = acts.gesture(masked, beat.mentions, beat.people, self.language)
+        beat.held = acts.held(masked, beat.mentions, beat.people, beat.held, self.language)
+        beat.things = tuple(thing.label for thing in objects.named(masked, self.language))
 
     # ------------------------------------------------------------ episodes
 
@@ -230,7 +226,8 @@ class _Planner:
     def _episode(
         self, no: int, title: str, shots: Sequence[model.Shot], *, last: bool
     ) -> model.Episode:
-        opening = shots[0].scene
+        first = next((shot for shot in shots if shot.scene.framing == "establish"), shots[0])
+        opening = first.scene
         unfinished, finished = _CARDS[self.language]
         end = finished if last else unfinished
         cards = [
@@ -251,7 +248,7 @@ class _Planner:
             no=0,
             kind=kind,
             identity=identity,
-            scene=dataclasses.replace(scene, framing="establish"),
+            scene=dataclasses.replace(scene, framing="establish", focus=""),
             prompt=words,
             motion="push" if kind == "title" else "pull",
             seed=seed,
@@ -284,13 +281,6 @@ def _narration(row: Sequence[sentences.Piece]) -> str:
         elif not parts or parts[-1] != "“”":
             parts.append("“”")
     return "".join(parts)
-
-
-def _moved(now: protocol.SceneLabels, seen: scenery.Seen, *, first: bool) -> protocol.SceneLabels:
-    place = seen.place if seen.place and (seen.place_is_sure or first) else now.place
-    return dataclasses.replace(
-        now, place=place, time=seen.time or now.time, weather=seen.weather or now.weather
-    )
 
 
 def _strip(whole: str, start: int, end: int) -> tuple[int, int]:

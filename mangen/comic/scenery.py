@@ -16,6 +16,14 @@ Language = Literal["zh", "en"]
 _DENIED_AFTER = re.compile(r"(?:也|都|早|已|已经|终于|渐渐)*(?:没有|没|不|停|住了|歇|散)")
 _DENIED_BEFORE = re.compile(r"(?:没有|没|无|不是|不见|不再|一丝)$")
 _DENIALS = frozenset("不没别无莫恐哪只")  #: 不怕, 恐怕
+_BEFORE_DOOR = re.compile("的?(?:大?门[口外前]|外面|外头|楼下|门廊)")
+#: where one is before a door
+_DOORS = {
+    **dict.fromkeys(("shop", "office", "hospital", "classroom"), "street"),
+    **dict.fromkeys(("room", "hall"), "courtyard"),
+}
+#: English words for places that are nearly always near another one
+_VAGUE = frozenset({"house", "home", "fire", "bed", "boat", "bar"})
 _INSIDE = frozenset("里裡内中上下边邊外前口间間旁")
 _GOING = frozenset("在到进進出入回过往向沿")
 
@@ -100,6 +108,8 @@ def _place(masked: str, singles: list[tuple[int, str]]) -> tuple[str | None, boo
         sure = after in _INSIDE or word[-1] in _INSIDE or any(ch in _GOING for ch in before)
         if after == "的" and word[-1] not in _INSIDE:
             continue  # the designer of a company is not at the company
+        if label in _DOORS and _BEFORE_DOOR.match(masked, at + len(word)):
+            label, sure = _DOORS[label], True
         grade = 2 if sure and after else int(len(word) > 1)
         if best is None or (grade, at) >= best[:2]:
             best = (grade, at, label)
@@ -153,7 +163,8 @@ def _look_english(masked: str) -> Seen:
     found: dict[str, str | None] = {}
     for kind in ("place", "time", "weather", "mood"):
         labels = lexicon.labels(f"english-{kind}")
-        hits = [labels[token] for token in tokens if token in labels]
+        hits = [labels[token] for token in tokens if token in labels and token not in _VAGUE]
+        hits = hits or [labels[token] for token in tokens if token in labels]
         found[kind] = hits[-1] if hits else None
     return Seen(place_is_sure=found["place"] is not None, **found)
 
@@ -164,7 +175,10 @@ def emotion(text: str, language: Language) -> str | None:
         return most(text, "emotion")
     labels: Mapping[str, str] = lexicon.labels("english-emotion")
     tokens = re.findall(r"[a-z]+", text.lower())
-    return next((labels[token] for token in tokens if token in labels), None)
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        if token in labels and before not in {"not", "never", "no", "nor"}:
+            return labels[token]
+    return None
 
 
 def era(text: str) -> str:

@@ -51,6 +51,8 @@ class Told:
 
     speaker: str | None
     people: tuple[str, ...]
+    mentions: tuple[tuple[int, str], ...] = ()  #: where in a piece of narration whom it names
+    called: str | None = None  #: whom it calls by name, of those it speaks to
 
 
 class Teller:
@@ -82,7 +84,7 @@ class Teller:
         for turn in turns:
             seen = (turn.speaker,) if turn.speaker else ()
             for piece in turn.segment.pieces:
-                told[turn.paragraph][piece] = Told(turn.speaker, seen)
+                told[turn.paragraph][piece] = Told(turn.speaker, seen, called=turn.called)
         return told
 
     # ------------------------------------------------------------ narration
@@ -105,7 +107,8 @@ class Teller:
                 seen = tuple(dict.fromkeys(m.name for m in found))
             else:
                 seen = seen[-1:]
-            row[number] = Told(None, seen)
+            named = tuple((m.at - at + len(piece.text), m.name) for m in found)
+            row[number] = Told(None, seen, named)
             before = piece
 
     def _mentions(self, text: str, quoted: bool) -> list[Mention]:  # noqa: FBT001 - told by its name

@@ -1,4 +1,4 @@
-"""From lines to shots: which lines share a panel, what it shows, and how the camera moves.
+"""From lines to shots: which lines share a panel, and what it shows.
 
 Every choice is local: it depends on the shot's own words and those next to it, never on how many
 shots came before, so that an edit elsewhere moves nothing.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import functools
 import hashlib
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from mangen.comic import lexicon, model, scenery
+from mangen.comic import ages, framing, lettering, model, objects, scenery, scenes
 from mangen.engines import length, protocol
 
 SHORTEST_S = 1.5
@@ -23,16 +22,6 @@ GLUED_S = 9.0  #: a quotation and whose it is stay together as far as this
 PLEASANT_S = 4.5  #: lines are not joined beyond this without need
 LINES = 3
 FIGURES = 3
-
-#: camera moves that suit a framing, the first are the likelier
-MOTIONS = {
-    "establish": ("pan_left", "pan_right", "pull", "pan_up"),
-    "medium": ("push", "pan_left", "pan_right", "pull"),
-    "close": ("push", "pull", "hold"),
-    "action": ("shake", "push", "pan_right"),
-    "insert": ("push", "pan_down", "pan_up"),
-}
-_STRONG = frozenset({"angry", "afraid", "surprised", "sad"})
 
 
 @dataclasses.dataclass(slots=True)
@@ -48,9 +37,13 @@ class Beat:
     spoken: bool
     language: scenery.Language
     speaker: str | None = None
+    called: str | None = None  #: whom it speaks to by name
     people: tuple[str, ...] = ()
-    scene: protocol.SceneLabels = protocol.SceneLabels()
-    opens: bool = False  #: the scene begins here
+    mentions: tuple[tuple[int, str], ...] = ()  #: where narration names whom
+    setting: scenes.Setting = scenes.Setting(labels=protocol.SceneLabels())
+    things: tuple[str, ...] = ()  #: what it names
+    gestures: dict[str, str] = dataclasses.field(default_factory=dict)
+    held: dict[str, str] = dataclasses.field(default_factory=dict)  #: what is in whose hands
 
     @property
     def seconds(self) -> float:
@@ -120,7 +113,7 @@ def _fits(one: Group, other: Group, *, longest: float = LONGEST_S) -> bool:
 
 
 def _pleasant(one: Group, other: Group) -> bool:
-    if not _fits(one, other):
+    if other[0].setting.opens or not _fits(one, other):
         return False
     both = [*one, *other]
     if len({beat.speaker for beat in both if beat.quoted}) > 1:
@@ -130,7 +123,7 @@ def _pleasant(one: Group, other: Group) -> bool:
 
 
 def _short(one: Group, other: Group) -> bool:
-    if other[0].opens or not _fits(one, other):
+    if other[0].setting.opens or not _fits(one, other):
         return False
     return min(sum(b.seconds for b in one), sum(b.seconds for b in other)) < SHORTEST_S
 
@@ -150,28 +143,78 @@ def shots(
     *,
     source: str,
     cast: frozenset[str],
+    then: ages.Then,
     identities: Identities,
 ) -> list[model.Shot]:
-    """The shots of a chapter, numbered from 1; `cast` are the names that have an anchor."""
-    drafts = [_draft(one, source, cast, identities) for one in groups]
-    bases = [_base(draft, one) for draft, one in zip(drafts, groups, strict=True)]
+    """The shots of a chapter, numbered from 1.
+
+    `cast` are the names that have an anchor, `then` how old those were who are remembered.
+    """
+    facts = [_facts(one, _draft(one, source, cast, then, identities), cast) for one in groups]
     return [
-        dataclasses.replace(
-            draft,
-            no=n + 1,
-            motion=motion,
-            scene=dataclasses.replace(draft.scene, framing=framing),
-        )
-        for n, (draft, (framing, motion)) in enumerate(
-            zip(drafts, _unlike_neighbours(bases, drafts), strict=True)
-        )
+        _framed(one, chosen, n + 1)
+        for n, (one, chosen) in enumerate(zip(facts, framing.choose(facts), strict=True))
     ]
 
 
-def _draft(beats: Group, source: str, cast: frozenset[str], identities: Identities) -> model.Shot:
+def _framed(one: framing.Facts, chosen: framing.Framed, no: int) -> model.Shot:
+    """The shot as it is framed: with who listens, or with a thing alone."""
+    shot = one.shot
+    scene = dataclasses.replace(shot.scene, framing=chosen.framing)
+    if chosen.framing == "insert":
+        scene = dataclasses.replace(scene, focus=one.focus)
+        shot = dataclasses.replace(shot, characters=(), emotions=(), ages=(), gestures=(), held=())
+    elif chosen.listener and chosen.listener not in shot.characters:
+        shot = _with_listener(shot, len(one.speakers), chosen.listener)
+    drawn = lettering.lettered(shot.lines, characters=shot.characters, framing=chosen.framing)
+    lines = tuple(
+        dataclasses.replace(line, lettered=inside)
+        for line, inside in zip(shot.lines, drawn, strict=True)
+    )
+    return dataclasses.replace(shot, no=no, lines=lines, motion=chosen.motion, scene=scene)
+
+
+def _with_listener(shot: model.Shot, speakers: int, listener: str) -> model.Shot:
+    def put(row: tuple[str, ...], value: str) -> tuple[str, ...]:
+        return (*row[:speakers], value, *row[speakers : FIGURES - 1])
+
+    return dataclasses.replace(
+        shot,
+        characters=put(shot.characters, listener),
+        emotions=put(shot.emotions, "calm"),
+        ages=put(shot.ages, ""),
+        gestures=put(shot.gestures, ""),
+        held=put(shot.held, ""),
+    )
+
+
+def _facts(beats: Group, shot: model.Shot, cast: frozenset[str]) -> framing.Facts:
+    speakers = [beat.speaker for beat in beats if beat.quoted and beat.speaker]
+    things = [thing for beat in beats for thing in beat.things]
+    return framing.Facts(
+        shot=shot,
+        narration="".join(beat.text for beat in beats if not beat.quoted),
+        paragraph=beats[0].paragraph,
+        opens=beats[0].setting.opens,
+        leads_back=beats[0].setting.leads_back,
+        speakers=tuple(name for name in dict.fromkeys(speakers) if name in shot.characters),
+        called=next((beat.called for beat in beats if beat.called in cast), None),
+        focus=framing.focus_of(things),
+        looks_up="moon" in things,
+    )
+
+
+def _draft(
+    beats: Group, source: str, cast: frozenset[str], then: ages.Then, identities: Identities
+) -> model.Shot:
     span = source[beats[0].start : beats[-1].end]
     identity, seed = identities.name("shot", span)
     names = _visible(beats, cast)
+    setting = beats[0].setting
+    gestures = {name: act for beat in beats for name, act in beat.gestures.items()}
+    held = {name: thing for beat in beats for name, thing in beat.held.items()}
+    things = [thing for beat in beats for thing in beat.things if thing not in held.values()]
+    labels = setting.labels
     return model.Shot(
         no=0,
         identity=identity,
@@ -189,7 +232,12 @@ def _draft(beats: Group, source: str, cast: frozenset[str], identities: Identiti
         ),
         characters=names,
         emotions=tuple(_emotion(name, beats) for name in names),
-        scene=beats[0].scene,
+        ages=tuple(then.get(name, "") if setting.memory else "" for name in names),
+        gestures=tuple(gestures.get(name, "") for name in names),
+        held=tuple(held.get(name, "") for name in names),
+        scene=dataclasses.replace(
+            labels, objects=objects.shown([*labels.objects, *things], labels.time)
+        ),
         prompt=" ".join(span.split()),
         seed=seed,
     )
@@ -213,50 +261,3 @@ def _emotion(name: str, beats: Group) -> str:
         if "？！" in said or "！？" in said or "?!" in said:
             return "surprised"
     return felt or "calm"
-
-
-def _base(shot: model.Shot, beats: Group) -> tuple[str, str]:
-    """Framing by what happens, motion by the identity: the same words, the same picture."""
-    chance = int(shot.identity[:8], 16)
-    narration = "".join(beat.text for beat in beats if not beat.quoted)
-    framing = _framing(shot, beats, narration, chance)
-    motions = MOTIONS[framing]
-    return framing, motions[(chance // 16) % len(motions)]
-
-
-def _framing(shot: model.Shot, beats: Group, narration: str, chance: int) -> str:
-    if beats[0].opens:
-        return "establish"
-    speaks = any(beat.quoted for beat in beats)
-    if speaks and shot.characters:
-        strong = any(emotion in _STRONG for emotion in shot.emotions)
-        return "close" if strong or chance % 3 == 0 else "medium"
-    if _words("action").search(narration):
-        return "action"
-    if not shot.characters:
-        return "insert" if _words("insert").search(narration) else "establish"
-    strong = any(emotion in _STRONG for emotion in shot.emotions)
-    alone = len(shot.characters) == 1
-    return "close" if alone and chance % (2 if strong else 4) == 1 else "medium"
-
-
-@functools.cache
-def _words(section: str) -> re.Pattern[str]:
-    return re.compile(lexicon.alternation(list(lexicon.words(section))))
-
-
-def _unlike_neighbours(
-    bases: Sequence[tuple[str, str]], drafts: Sequence[model.Shot]
-) -> list[tuple[str, str]]:
-    """No two neighbours alike: in a run of equals every second one takes another motion."""
-    found: list[tuple[str, str]] = []
-    run = 0
-    for n, (framing, motion) in enumerate(bases):
-        run = run + 1 if n and bases[n - 1] == (framing, motion) else 0
-        if run % 2 == 0:
-            found.append((framing, motion))
-            continue
-        taken = {bases[n - 1], *bases[n + 1 : n + 2]}
-        free = [m for m in MOTIONS[framing] if (framing, m) not in taken]
-        found.append((framing, free[int(drafts[n].identity[8:12], 16) % len(free)]))
-    return found

@@ -1,0 +1,97 @@
+"""The things that words name: what a place shows, what hands hold, what an insert shows large."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mangen.comic import lexicon, people, words
+
+MOST = 4  #: things of one picture
+#: what belongs to a place: once named it stays as long as the scene does
+LASTING = frozenset({"moon", "boat", "melons", "tree", "train"})
+#: what belongs to a place but is easily left: it stays for its paragraph
+SCENIC = frozenset(
+    {"fire", "window", "bed", "desk", "door", "lamp", "lantern", "flag", "clock", "car", "food"}
+)
+HELD = frozenset(
+    {"fork", "sword", "umbrella", "book", "phone", "cup", "letter", "lantern", "bag", "fan"}
+    | {"staff", "flower"}
+)
+#: what an insert shows: small things that mean something, the telling ones first
+TELLING = (
+    *("letter", "photograph", "ring", "phone", "money", "sword", "fork", "book", "mirror"),
+    *("umbrella", "fan", "bag", "flower", "cup", "staff", "clock", "bell", "drum", "flag"),
+    *("wine", "lantern", "lamp"),
+)
+#: in the sky of a day there is none
+_BY_NIGHT = frozenset({"moon"})
+
+
+class Named(NamedTuple):
+    """A thing where the text names it."""
+
+    at: int
+    end: int
+    label: str
+
+
+def named(masked: str, language: people.Language) -> list[Named]:
+    """The things of a text whose names of people are blotted out (scenery.mask), in order."""
+    if language == "en":
+        labels = lexicon.labels("english-object")
+        found = []
+        for match in re.finditer(r"[A-Za-z][A-Za-z\-]*", masked):
+            word = match.group().lower()
+            label = labels.get(word) or (labels.get(word[:-1]) if word.endswith("s") else None)
+            if label:
+                found.append(Named(match.start(), match.end(), label))
+        return found
+    labels = lexicon.labels("object")
+    matches = list(_long().finditer(masked))
+    taken = {at for match in matches for at in range(match.start(), match.end())}
+    hits = [
+        Named(match.start(), match.end(), labels[match.group()])
+        for match in matches
+        if match.group() in labels
+    ]
+    if any(ch in _single() for ch in masked):
+        at = 0
+        for word in words.words(masked):
+            # a character inside of a longer word is another word: 信 in 相信
+            if len(word) == 1 and word in _single() and at not in taken:
+                hits.append(Named(at, at + 1, labels[word]))
+            at += len(word)
+    return sorted(hits)
+
+
+@functools.cache
+def _long() -> re.Pattern[str]:
+    listed = [word for word in lexicon.labels("object") if len(word) > 1]
+    return re.compile(lexicon.alternation([*listed, *lexicon.words("no-object")]))
+
+
+@functools.cache
+def _single() -> frozenset[str]:
+    return frozenset(word for word in lexicon.labels("object") if len(word) == 1)
+
+
+def shown(labels: Sequence[str], time: str) -> tuple[str, ...]:
+    """The things of a picture, the first named first; no moon by day."""
+    kept = [label for label in dict.fromkeys(labels) if time != "day" or label not in _BY_NIGHT]
+    return tuple(kept[:MOST])
+
+
+def is_crowded(masked: str, language: people.Language) -> bool:
+    """Say whether a text tells of many people."""
+    if language == "en":
+        listed = lexicon.words("english-crowd")
+        return any(token in listed for token in re.findall(r"[a-z]+", masked.lower()))
+    return _crowd().search(masked) is not None
+
+
+@functools.cache
+def _crowd() -> re.Pattern[str]:
+    return re.compile(lexicon.alternation(list(lexicon.words("crowd"))))

@@ -1,0 +1,164 @@
+"""The scene of every piece of a chapter: where, when, what is there, and what is only remembered.
+
+Labels hold until the narration names others. A memory has a scene of its own; what leads in to it
+still plays where the one who remembers is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+from mangen.comic import objects, people, scenery, sentences
+from mangen.engines import protocol
+
+#: a picture of the past or of the mind, and the way back from it
+FLASHBACK = re.compile(
+    r"脑里|脑海|回忆|想起|记得|记忆|当年|那年|梦见|梦里|仿佛看见|恍惚间|浮现"
+    r"|\b(?:remember(?:ed)?|recall(?:ed)?|memory|memories)\b"
+)
+_RETURN = re.compile(
+    r"这时|此时|此刻|现在|如今|回过神|眼前|醒来|\b(?:now|today|at present)\b", re.IGNORECASE
+)
+_HOME = {
+    "xianxia": "mountain",
+    "ancient": "hall",
+    "republic": "courtyard",
+    "campus": "classroom",
+    "countryside": "courtyard",
+    "modern": "room",
+}
+_INDOORS = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
+_OUTDOOR_THINGS = frozenset({"boat", "melons", "moon", "train", "horse", "car", "tree"})
+#: a mood of events, which is over when they are
+_PASSING = "tense"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """Where a piece plays."""
+
+    labels: protocol.SceneLabels
+    opens: bool = False  #: the scene begins here
+    memory: bool = False  #: it is past
+    leads_back: bool = False  #: somebody begins to remember
+
+
+@dataclasses.dataclass(slots=True)
+class _State:
+    """The scene that the story is in."""
+
+    labels: protocol.SceneLabels
+    lasting: list[str] = dataclasses.field(default_factory=list)  #: things that stay
+
+    def moved(self, seen: scenery.Seen, *, first: bool) -> None:
+        before = self.labels
+        place = seen.place if seen.place and (seen.place_is_sure or first) else before.place
+        self.labels = dataclasses.replace(
+            before,
+            place=place,
+            time=seen.time or before.time,
+            weather=seen.weather or before.weather,
+        )
+        if place != before.place:
+            self.lasting = []
+
+
+def of(
+    rows: Sequence[Sequence[sentences.Piece]],
+    narration: Sequence[str],
+    names: Sequence[str],
+    *,
+    language: people.Language,
+    era: str,
+) -> list[list[Setting]]:
+    """The setting of each piece of each paragraph; `narration` is that of each paragraph."""
+    seen = [scenery.look(words, names, language) for words in narration]
+    home = _HOME.get(era, "room")
+    early = [one for one in seen[:12] if one.place]
+    sure = next((one.place for one in early if one.place_is_sure), None)
+    place = sure or next((one.place for one in early), None) or home
+    now = _State(protocol.SceneLabels(place=place, era=era))
+    kept: _State | None = None  #: the scene that a memory interrupts
+    sobered = False  #: back from a memory: the present looks paler
+    told: list[list[Setting]] = []
+    for n, (row, words, one) in enumerate(zip(rows, narration, seen, strict=True)):
+        before, lead, entered, returned = now.labels, 0, False, False
+        if kept is not None and _RETURN.search(words) and not FLASHBACK.search(words):
+            now, kept, returned = kept, None, True
+        elif kept is None and one.place_is_sure and FLASHBACK.search(words):
+            kept = _State(dataclasses.replace(before, place=home) if n == 0 else before)
+            kept.lasting = now.lasting
+            now = _State(dataclasses.replace(before, weather="clear", time="day"))
+            lead, entered = _lead(row, names, language), True
+        now.moved(one, first=n == 0)
+        fresh = n == 0 or (now.labels.place, now.labels.time) != (before.place, before.time)
+        sobered = returned or (sobered and not fresh)
+        scenic = _things(row[lead:], names, language, now)
+        told.append([])
+        for at, piece in enumerate(row):
+            leads = at < lead and kept is not None
+            state = kept if leads and kept is not None else now
+            mood = _mood(piece, one.mood, language) if not leads else None
+            told[-1].append(
+                Setting(
+                    labels=dataclasses.replace(
+                        state.labels,
+                        mood=mood or ("sad" if sobered else "calm"),
+                        objects=objects.shown(
+                            kept.lasting if leads and kept is not None else scenic,
+                            state.labels.time,
+                        ),
+                        crowd=not leads
+                        and (
+                            state.labels.place == "market"
+                            or objects.is_crowded(scenery.mask(words, names), language)
+                        ),
+                    ),
+                    opens=(at == 0 and (n == 0 or (fresh and not lead)))
+                    or (at == lead > 0 and entered),
+                    memory=kept is not None and not leads,
+                    leads_back=leads,
+                )
+            )
+    return told
+
+
+def _lead(row: Sequence[sentences.Piece], names: Sequence[str], language: people.Language) -> int:
+    """How many pieces of a paragraph lead in to the memory that it tells."""
+    at = next((n for n, piece in enumerate(row) if FLASHBACK.search(piece.text)), None)
+    if at is None or at + 1 >= len(row):
+        return 0
+    here = " ".join(piece.text for piece in row[: at + 1])
+    return 0 if scenery.look(here, names, language).place else at + 1
+
+
+def _things(
+    row: Sequence[sentences.Piece],
+    names: Sequence[str],
+    language: people.Language,
+    state: _State,
+) -> list[str]:
+    """What a paragraph's place shows; what lasts is kept for those that follow."""
+    found = [
+        thing.label
+        for piece in row
+        if not piece.quoted
+        for thing in objects.named(scenery.mask(piece.text, names), language)
+    ]
+    if state.labels.place in _INDOORS:
+        found = [label for label in found if label not in _OUTDOOR_THINGS]
+    for label in found:
+        if label in objects.LASTING and label not in state.lasting:
+            state.lasting.append(label)
+    del state.lasting[: -objects.MOST]
+    return [*state.lasting, *(label for label in found if label in objects.SCENIC)]
+
+
+def _mood(piece: sentences.Piece, whole: str | None, language: people.Language) -> str | None:
+    kind = "mood" if language == "zh" else "english-mood"
+    own = scenery.most(piece.text, kind)
+    if own is not None:
+        return own
+    return whole if whole != _PASSING else None
