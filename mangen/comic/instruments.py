@@ -40,11 +40,12 @@ class Instrument:
 
 INSTRUMENTS: Mapping[str, Instrument] = {
     "zither": Instrument(
-        partials=14, slope=1.05, decay=1.5, damping=0.45, seconds=3.4, pluck=0.17,
-        stiffness=8e-5, room=0.45,
+        partials=14, slope=1.25, decay=1.5, damping=0.45, seconds=3.4, pluck=0.17,
+        stiffness=8e-5, room=0.45, attack=0.007,
     ),
     "bass": Instrument(
-        partials=8, slope=1.4, decay=1.3, damping=0.4, seconds=3.2, pluck=0.3, room=0.3,
+        partials=8, slope=1.4, decay=1.3, damping=0.4, seconds=3.2, pluck=0.3,
+        attack=0.008, room=0.3,
     ),
     "piano": Instrument(
         partials=10, slope=1.7, decay=1.2, damping=0.5, seconds=3.4, attack=0.009,
@@ -69,7 +70,7 @@ INSTRUMENTS: Mapping[str, Instrument] = {
 
 @functools.lru_cache(maxsize=96)
 def note(name: str, pitch: int) -> Samples:
-    """A note by its number (69 is 440 Hz), at a root mean square of 0.1 in its first half second.
+    """A note by its number (69 is 440 Hz), its loudest half second at a root mean square of 0.1.
 
     The same array every time: whoever adds it must not change it.
     """
@@ -82,8 +83,9 @@ def note(name: str, pitch: int) -> Samples:
     whole += room * tail[: len(whole)].astype(np.float32)
     fade = round(0.3 * RATE)
     whole[-fade:] *= np.linspace(1, 0, fade, dtype=np.float32) ** 2
-    loud = float(np.sqrt((whole[: RATE // 2] ** 2).mean()))
-    whole *= np.float32(0.1 / max(loud, 0.02))
+    halves = whole[: len(whole) // (RATE // 2) * (RATE // 2)].reshape(-1, RATE // 2)
+    loud = float(np.sqrt((halves**2).mean(axis=1).max()))
+    whole *= np.float32(0.1 / max(loud, 1e-3))
     whole.flags.writeable = False
     return whole
 
