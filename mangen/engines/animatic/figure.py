@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mangen.engines.animatic import body, face, hair, pen
+from mangen.engines.animatic import arm, body, build, colour, face, hair, held, pen, pose
 
-#: poses each emotion may take
-POSES: dict[str, tuple[str, ...]] = {
-    "calm": ("stand", "clasp", "behind"),
-    "happy": ("stand", "hips", "open"),
-    "sad": ("clasp", "chest", "stand"),
-    "angry": ("hips", "point", "stand"),
-    "surprised": ("open", "chest"),
-    "afraid": ("mouth", "chest"),
-    "shy": ("clasp", "mouth"),
-    "tired": ("stand", "clasp"),
-}
-_TILTS = {"shy": 5.0, "sad": 4.0, "tired": 5.0, "happy": -3.0}
-_BOWED = frozenset({"shy", "sad", "tired"})
-_IN_FRONT = frozenset(
-    {"clasp", "chest", "mouth", "point", "open"}
-)  #: poses whose arms lie on the body
+POSES = pose.BY_EMOTION
+Box = tuple[float, float, float, float]  #: left, top, right, bottom
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,7 +20,7 @@ class Act:
 
     `mouth` opens the mouth by 0 (closed) to 3 (wide), whatever the emotion does with it; None
     leaves it to the emotion. `gesture` and `held` are a figure's of the same names: they win
-    over `pose`.
+    over `pose`. Whoever turns left does everything to the left.
     """
 
     emotion: str = "calm"
@@ -56,65 +43,20 @@ class Seat:
     scale: float
     tilt: float
 
-    def at(self, x: float, y: float) -> body.Spot:
+    def at(self, x: float, y: float) -> build.Spot:
         """A point of the head, in the figure's units."""
-        c = math.cos(math.radians(self.tilt)) * self.scale
-        s = math.sin(math.radians(self.tilt)) * self.scale
-        return self.x + c * x - s * y, self.y + s * x + c * y
+        dx, dy = _turned(x * self.scale, y * self.scale, self.tilt)
+        return self.x + dx, self.y + dy
 
 
 def height(look: Mapping[str, Any]) -> float:
     """From sole to crown, hair included, in units."""
-    b = body.build(look)
-    return -b.head + 150 * b.head_size
+    return build.crown(look)
 
 
 def head_centre(look: Mapping[str, Any]) -> float:
-    """The y of the eyes."""
-    return body.build(look).head
-
-
-def _upright(look: Mapping[str, Any], act: Act) -> Seat:
-    """The head's seat before the body leans."""
-    b = body.build(look)
-    bow = 12.0 if act.emotion in _BOWED else 0.0
-    return Seat(0.0, b.head + bow, b.head_size, _TILTS.get(act.emotion, 0.0))
-
-
-def seat(look: Mapping[str, Any], act: Act) -> Seat:
-    """Where `draw` puts the head."""
-    own = _upright(look, act)
-    c, s = math.cos(math.radians(act.lean)), math.sin(math.radians(act.lean))
-    return Seat(c * own.x - s * own.y, s * own.x + c * own.y, own.scale, own.tilt + act.lean)
-
-
-def face_box(look: Mapping[str, Any], act: Act) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of the face without hair and ears, in units."""
-    return _around(seat(look, act), face.box(look))
-
-
-def mouth_box(look: Mapping[str, Any], act: Act) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of what changes while the mouth moves."""
-    return _around(seat(look, act), face.mouth_box(look, act.turn))
-
-
-def eyes_box(look: Mapping[str, Any], act: Act) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of what changes in a blink."""
-    return _around(seat(look, act), face.eyes_box(look, act.turn))
-
-
-def mouth_at(look: Mapping[str, Any], act: Act) -> body.Spot:
-    """The middle of the mouth, in units."""
-    return seat(look, act).at(*face.mouth_at(look, act.turn))
-
-
-def _around(
-    where: Seat, box: tuple[float, float, float, float]
-) -> tuple[float, float, float, float]:
-    left, top, right, bottom = box
-    spots = [where.at(x, y) for x in (left, right) for y in (top, bottom)]
-    xs, ys = [x for x, _ in spots], [y for _, y in spots]
-    return min(xs), min(ys), max(xs), max(ys)
+    """The y of the eyes of one who stands."""
+    return build.of(look).head
 
 
 def pose_of(emotion: str, seed: int) -> str:
@@ -123,57 +65,154 @@ def pose_of(emotion: str, seed: int) -> str:
     return choices[seed % len(choices)]
 
 
+def seat(look: Mapping[str, Any], act: Act) -> Seat:
+    """Where `draw` puts the head."""
+    b, doing = build.of(look), _pose(look, act)
+    x, y = _turned(doing.aside, b.head + doing.nod - b.hip, doing.bend)
+    x, y = _turned(x, y + b.hip + doing.drop, act.lean)
+    return Seat(x, y, b.head_size, doing.tilt + doing.bend + act.lean)
+
+
+def face_box(look: Mapping[str, Any], act: Act) -> Box:
+    """Left, top, right and bottom of the face without hair and ears, in units."""
+    return _around(seat(look, act), face.box(look))
+
+
+def mouth_box(look: Mapping[str, Any], act: Act) -> Box:
+    """Left, top, right and bottom of what changes while the mouth moves."""
+    return _around(seat(look, act), face.mouth_box(look, act.turn))
+
+
+def eyes_box(look: Mapping[str, Any], act: Act) -> Box:
+    """Left, top, right and bottom of what changes in a blink."""
+    return _around(seat(look, act), face.eyes_box(look, act.turn))
+
+
+def mouth_at(look: Mapping[str, Any], act: Act) -> build.Spot:
+    """The middle of the mouth, in units."""
+    return seat(look, act).at(*face.mouth_at(look, act.turn))
+
+
+def box(look: Mapping[str, Any], act: Act) -> Box:
+    """What the whole person may touch, with hat, arms and what they hold."""
+    tall = height(look)
+    wide = tall * (0.75 if act.held or act.gesture or act.pose == "dash" else 0.55)
+    wide += abs(math.sin(math.radians(act.lean))) * tall
+    return -wide, -tall * (1.2 if act.held else 1.12), wide, tall * 0.06
+
+
+def _turned(x: float, y: float, degrees: float) -> build.Spot:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return c * x - s * y, s * x + c * y
+
+
+def _around(where: Seat, inner: Box) -> Box:
+    left, top, right, bottom = inner
+    spots = [where.at(x, y) for x in (left, right) for y in (top, bottom)]
+    xs, ys = [x for x, _ in spots], [y for _, y in spots]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _pose(look: Mapping[str, Any], act: Act) -> pose.Pose:
+    found = pose.of(look, act.pose, act.emotion, act.gesture, act.held)
+    return found if act.turn >= 0 else found.mirrored()
+
+
+def arms(b: build.Build, doing: pose.Pose) -> tuple[arm.Joints, arm.Joints]:
+    """Both arms of a pose, the picture's left one first."""
+    x, y = b.shoulder - 24 * b.thick, b.top + 42 * (-b.top / 722) - doing.shrug
+    left = arm.reach((-x, y), doing.left, b.arm, -1, wide="l" in doing.wide)
+    right = arm.reach((x, y), doing.right, b.arm, 1, wide="r" in doing.wide)
+    return left, right
+
+
+@contextlib.contextmanager
+def _torso(p: pen.Pen, b: build.Build, doing: pose.Pose) -> Iterator[None]:
+    """Draw in the frame of the torso: lowered, and bent around the hip."""
+    with p.moved(0, b.hip + doing.drop, turn=doing.bend), p.moved(0, -b.hip):
+        yield
+
+
 def draw(p: pen.Pen, look: Mapping[str, Any], act: Act) -> None:
     """Draw a whole person."""
-    b = body.build(look)
-    left, right = arms(b, act.pose)
-    head = _upright(look, act)
-    dash = act.pose == "dash"
+    b, doing = build.of(look), _pose(look, act)
+    facing = 1 if act.turn >= 0 else -1
+    both = arms(b, doing)
+    thing = _grip(look, act, b, doing, both)
+    shape = dataclasses.replace(b, top=b.top - doing.shrug)
+
+    def limb(k: int) -> None:
+        arm.draw(p, look, b, both[k], form=doing.hands[k], side=(-1, 1)[k])
+
     with p.moved(0, 0, turn=act.lean):
-        with p.moved(head.x, head.y, scale=head.scale, turn=head.tilt):
-            hair.behind(p, look, act.turn)
-        body.legs(p, look, b, stride=1.0 if dash else 0.0)
-        if act.pose not in _IN_FRONT:
-            body.arm(p, look, left)
-            if not dash:
-                body.arm(p, look, right)
-        body.torso(p, look, b)
-        with p.moved(head.x, head.y, scale=head.scale, turn=head.tilt):
-            face.draw(
-                p,
-                look,
-                act.emotion,
-                turn=act.turn,
-                speaking=act.speaking,
-                mouth=act.mouth,
-                blink=act.blink,
-            )
-            hair.front(p, look, act.turn)
-        if act.pose in _IN_FRONT:
-            body.arm(p, look, left)
-        if act.pose in _IN_FRONT or dash:
-            body.arm(p, look, right)
+        with _torso(p, b, doing):
+            if thing:
+                held.behind(p, act.held, thing)
+            with _head(p, b, doing):
+                hair.behind(p, look, act.turn)
+        body.legs(p, look, b, kind=doing.legs, drop=doing.drop, facing=facing)
+        bent = abs(doing.bend) > 4
+        if bent:
+            with p.moved(0, doing.drop):
+                body.skirt(p, look, b, doing.drop, wide=doing.legs in ("lunge", "run"))
+        with _torso(p, b, doing):
+            in_front = thing is not None and (thing.both or _holder(act, facing) in doing.front)
+            if thing and not in_front:
+                held.draw(p, act.held, thing)
+            for k, name in enumerate("lr"):
+                if name not in doing.front:
+                    limb(k)
+            body.torso(p, look, shape, doing.drop, bent=bent)
+            with _head(p, b, doing):
+                face.draw(
+                    p, look, act.emotion, turn=act.turn, speaking=act.speaking, mouth=act.mouth,
+                    blink=act.blink,
+                )  # fmt: skip
+                hair.front(p, look, act.turn)
+            if thing and in_front:
+                held.draw(p, act.held, thing)
+            for k, name in enumerate("lr"):
+                if name in doing.front:
+                    limb(k)
 
 
-def arms(b: body.Build, pose: str) -> tuple[body.Joints, body.Joints]:
-    """Both arms of a pose."""
-    s, hip = b.shoulder, b.hip
-    start_l, start_r = (-s + 24, b.top + 40), (s - 24, b.top + 40)
-    rest = hip + 44
-    goals: dict[str, tuple[body.Spot, body.Spot]] = {
-        "stand": ((-s - 8, rest), (s + 8, rest)),
-        "behind": ((-s + 40, hip - 20), (s - 40, hip - 20)),
-        "hips": ((-b.waist - 4, hip - 40), (b.waist + 4, hip - 40)),
-        "clasp": ((-20, hip - 60), (20, hip - 56)),
-        "chest": ((-s - 8, rest), (10, b.top + 104)),
-        "mouth": ((-s - 8, rest), (12, b.top + 14)),
-        "point": ((-s - 8, rest), (s + 190, b.top + 30)),
-        "open": ((-s - 158, hip - 16), (s + 158, hip - 16)),
-        "dash": ((-s - 110, hip - 70), (s + 120, b.top + 20)),
-    }
-    left, right = goals.get(pose, goals["stand"])
-    wide = pose == "open"
-    return (
-        body.reach(start_l, left, b.arm, -1, wide=wide),
-        body.reach(start_r, right, b.arm, 1, wide=wide),
+@contextlib.contextmanager
+def _head(p: pen.Pen, b: build.Build, doing: pose.Pose) -> Iterator[None]:
+    with p.moved(doing.aside, b.head + doing.nod, scale=b.head_size, turn=doing.tilt):
+        yield
+
+
+def _holder(act: Act, facing: int) -> str:
+    """The arm that holds a thing: l or r."""
+    doing = act.gesture if act.gesture in pose.GESTURES else act.pose
+    left = pose.holds_left(doing) == (facing > 0)
+    return "l" if left else "r"
+
+
+def _grip(
+    look: Mapping[str, Any], act: Act, b: build.Build, doing: pose.Pose,
+    both: tuple[arm.Joints, arm.Joints],
+) -> held.Grip | None:  # fmt: skip
+    if act.held not in held.KNOWN:
+        return None
+    facing = 1 if act.turn >= 0 else -1
+    attack = act.gesture == "strike" or (act.pose == "dash" and not act.gesture)
+    hand = 0 if _holder(act, facing) == "l" else 1
+    palms = [_palm(joints, b.thick) for joints in both]
+    return held.Grip(
+        at=palms[hand],
+        other=palms[1 - hand],
+        side=-1 if hand == 0 else 1,
+        both=act.held in pose.TWO_HANDED or (attack and act.held in ("fork", "staff")),
+        attack=attack,
+        head=b.head,
+        ground=-doing.drop,
+        size=0.8 if look["age"] == "child" else 1.0,
+        accent=colour.of(look["trim"]),
     )
+
+
+def _palm(joints: arm.Joints, thick: float) -> build.Spot:
+    _, elbow, wrist = joints
+    angle = math.atan2(wrist[1] - elbow[1], wrist[0] - elbow[0])
+    return wrist[0] + math.cos(angle) * 22 * thick, wrist[1] + math.sin(angle) * 22 * thick

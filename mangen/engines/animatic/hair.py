@@ -2,177 +2,192 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from mangen.engines.animatic import colour, face, hat, outline, pen
+from mangen.engines.animatic import colour, face, hairdo, hat, outline, pen
+from mangen.engines.animatic.colour import Colour
 
-_CAP = {
-    # fringe knots from the left temple to the right, as shares of half the face and units of y
-    "short": [(-0.82, -48), (-0.5, -42), (0.05, -72), (0.28, -54), (0.82, -52)],
-    "tousled": [(-0.84, -40), (-0.55, -30), (-0.36, -52), (-0.1, -30), (0.16, -54), (0.45, -34),
-                (0.84, -44)],
-    "side": [(-0.82, -46), (-0.42, -78), (0.2, -66), (0.84, -40)],
-    "brush": [(-0.8, -56), (-0.4, -70), (0.0, -73), (0.4, -70), (0.8, -56)],
-    "cropped": [(-0.8, -56), (-0.4, -70), (0.0, -74), (0.4, -70), (0.8, -56)],
-    "long": [(-0.86, -36), (-0.5, -38), (-0.08, -62), (0.14, -84), (0.4, -60), (0.86, -38)],
-    "waves": [(-0.86, -30), (-0.5, -44), (-0.3, -82), (0.3, -50), (0.86, -30)],
-    "bob": [(-0.86, -34), (-0.45, -29), (0.0, -31), (0.45, -29), (0.86, -34)],
-    "ponytail": [(-0.82, -42), (-0.4, -40), (0.1, -72), (0.4, -48), (0.84, -48)],
-    "braids": [(-0.82, -50), (-0.4, -58), (0.0, -82), (0.4, -58), (0.82, -50)],
-    "bun": [(-0.8, -54), (-0.45, -68), (0.0, -90), (0.45, -68), (0.8, -54)],
-    "topknot": [(-0.78, -60), (-0.4, -80), (0.0, -88), (0.4, -80), (0.78, -60)],
-    "long_topknot": [(-0.84, -48), (-0.45, -70), (0.04, -90), (0.4, -66), (0.84, -48)],
-    "tufts": [(-0.8, -52), (-0.4, -46), (0.0, -44), (0.4, -46), (0.8, -52)],
-    "balding": [],
-    "bald": [],
-}  # fmt: skip
-_CROWN = {"brush": -136, "tousled": -136, "short": -128, "cropped": -116, "bob": -130, "side": -130}
-_FLOWING = frozenset({"long", "waves", "long_topknot"})
-_SIDES = {"bob": 74, "long": 40, "waves": 46, "ponytail": 6, "braids": 2, "tufts": -4}
+Knots = list[tuple[float, ...]]
 
 
-#: what a style becomes under a hat
-_FLATTENED = {"tufts": "cropped", "topknot": "cropped", "long_topknot": "long", "bun": "bob",
-              "brush": "cropped"}  # fmt: skip
-
-
-def _style(look: Mapping[str, Any]) -> str:
+def _style(look: Mapping[str, Any]) -> tuple[str, hairdo.Do]:
     style: str = look["hair_style"]
-    return style if look["hat"] == "none" else _FLATTENED.get(style, style)
+    if look["hat"] != "none":
+        style = hairdo.FLATTENED.get(style, style)
+    return style, hairdo.STYLES.get(style, hairdo.STYLES["short"])
 
 
 def behind(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
     """Draw what the head and shoulders cover."""
-    w, style, g = face.half_width(look), _style(look), -turn * 10
+    w, g = face.half_width(look), -turn * 12
+    style, do = _style(look)
     hair = colour.of(look["hair"])
-    back = colour.dark(hair, 0.28)
-    if style in _FLOWING:
-        _flowing(p, w, g, back, wave=14 if style == "waves" else 0)
-    elif style == "bob":
-        knots = [(w + 12, -40), (w + 18, 50), (w + 4, 92, 1)]
-        p.shape(outline.curve([(0, -124), *knots, (0, 100), *_mirrored(knots)]), back)
+    back = colour.dark(hair, 0.3)
+    ribbon = colour.of(look["trim"])
+    if do.fall:
+        _flowing(p, w, g, back, do)
+    if style == "bob":
+        knots: Knots = [(w + 12, -40), (w + 20, 46), (w + 4, 94, 1)]
+        shape = outline.curve([(0, -124), *knots, (0, 100), *_mirrored(knots)])
+        p.shape(outline.moved(shape, g * 0.5, 0), back)
     elif style == "ponytail":
-        _ponytail(p, turn, back, colour.of(look["trim"]))
-    elif style == "bun":
-        p.shape(outline.ellipse(g, -128, 44, 36), hair, shade=back, width=5)
-        gloss = outline.ellipse(g, -130, 28, 20, start=190, end=330)
-        p.line(gloss, 5, paint=colour.pale(hair, 0.25))
-    if style in ("topknot", "long_topknot"):
-        p.shape(outline.ellipse(g, -136, 24, 28), hair, shade=back, width=5)
+        _tail(p, turn, back, ribbon, -1 if turn > 0.2 or -0.2 <= turn < 0 else 1)
+    elif style == "twin_tails":
+        for side in (-1, 1):
+            _tail(p, turn, back, ribbon, side, out=w * 0.6)
+    elif style == "queue":
+        x = 34 if turn <= 0 else -34
+        plait = outline.limb([(x + g, 40), (x * 2.2 + g, 170), (x * 2 + g, 330)], [30, 26, 14])
+        p.shape(plait, back, width=5)
+    _buns(p, style, w, g, hair=hair, back=back)
     for side in (-1, 1):
         if style == "tufts":
             p.shape(outline.ellipse(side * w * 0.82 + g, -112, 25, 24), hair, shade=back)
+            p.fill(outline.ellipse(side * w * 0.7 + g, -98, 13, 8, turn=side * 30), ribbon)
         elif style == "braids":
             p.shape(outline.ellipse(side * (w + 4) + g, 44, 14, 20), back, width=4)
 
 
-def _mirrored(knots: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+def _buns(p: pen.Pen, style: str, w: float, g: float, *, hair: Colour, back: Colour) -> None:
+    spots: dict[str, list[tuple[float, float, float, float]]] = {
+        "bun": [(g, -128, 44, 36)],
+        "low_bun": [(g + (30 if g >= 0 else -30), 70, 46, 38)],
+        "double_bun": [(-w * 0.72 + g, -116, 34, 32), (w * 0.72 + g, -116, 34, 32)],
+        "topknot": [(g, -136, 24, 28)], "long_topknot": [(g, -136, 24, 28)],
+        "updo": [(-34 + g, -138, 38, 34), (34 + g, -138, 38, 34), (g, -162, 40, 36)],
+        "half_up": [(g, -128, 30, 24)],
+    }  # fmt: skip
+    for x, y, rx, ry in spots.get(style, []):
+        p.shape(outline.ellipse(x, y, rx, ry), hair, shade=back, width=5)
+        gloss = outline.ellipse(x, y - 2, rx * 0.62, ry * 0.56, start=190, end=330)
+        p.line(gloss, 5, paint=colour.pale(hair, 0.25))
+
+
+def _mirrored(knots: Knots) -> Knots:
     return [(-x, y, *corner) for x, y, *corner in reversed(knots)]
 
 
-def _flowing(p: pen.Pen, w: float, g: float, tone: colour.Colour, *, wave: float) -> None:
-    """Hair down to the shoulder blades."""
-    knots = [
-        (w + 10, -60),
-        (w + 20, 20),
-        (w + 18 + wave, 110),
-        (w + 22, 190),
-        (w + 8 + wave, 262, 1),
-    ]
-    fall = outline.curve([(0, -126), *knots, (0, 276), *_mirrored(knots)])
+def _flowing(p: pen.Pen, w: float, g: float, tone: Colour, do: hairdo.Do) -> None:
+    """Hair that falls behind the shoulders."""
+    end, wave = do.fall, do.wave
+    knots: Knots = [
+        (w + 10, -60), (w + 20, 20), (w + 18 + wave, end * 0.42), (w + 22 - wave * 0.4, end * 0.72),
+        (w + 6 + wave, end * 0.95, 1), (w * 0.4, end),
+    ]  # fmt: skip
+    fall = outline.curve([(0, -126), *knots, (0, end * 0.95, 1), *_mirrored(knots)])
     p.shape(outline.moved(fall, g, 0), tone, width=5)
     for k in (-0.8, -0.35, 0.35, 0.8):
-        strand = [(k * w, 60), (k * (w + 14), 150), (k * (w + 8), 250)]
+        strand = [(k * w + g, 60), (k * (w + 14) + g, end * 0.6), (k * (w + 8) + g, end * 0.93)]
         p.line(outline.curve(strand, closed=False), 4, paint=colour.dark(tone, 0.35))
 
 
-def _ponytail(p: pen.Pen, turn: float, tone: colour.Colour, ribbon: colour.Colour) -> None:
-    """A tail on the side the face turns away from."""
-    side = -1 if turn > 0.2 or -0.2 <= turn < 0 else 1
-    x = -turn * 50 + 24 * side
-    knots = [
-        (0, -100, 1),
-        (78, -112),
-        (118, -20),
-        (96, 92),
-        (70, 160, 1),
-        (58, 60),
-        (30, -40),
-    ]
+def _tail(
+    p: pen.Pen, turn: float, tone: Colour, ribbon: Colour, side: int, *, out: float = 0
+) -> None:
+    """A tail, on the side the face turns away from, or one on each."""
+    x = (-turn * 50 + 24 * side) if not out else side * out - turn * 12
+    knots = [(0, -100, 1), (78, -112), (118, -20), (96, 92), (70, 160, 1), (58, 60), (30, -40)]
+    if out:
+        knots = [(-8, -96, 1), (50, -104), (92, -10), (84, 110), (52, 190, 1), (36, 80), (14, -40)]
     p.shape(outline.curve([(x + side * dx, *rest) for dx, *rest in knots]), tone)
-    p.fill(outline.ellipse(x + side * 34, -104, 14, 12), ribbon)
+    p.shape(outline.ellipse(x + side * (24 if out else 34), -100, 15, 13), ribbon, width=4)
 
 
 def front(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
     """Draw what lies on the head, the hat included."""
-    w, style, g = face.half_width(look), _style(look), turn * 10
+    w, g = face.half_width(look), turn * 10
+    style, do = _style(look)
     hair = colour.of(look["hair"])
+    trim = colour.of(look["trim"])
     if style == "balding":
         for side in (-1, 1):
-            p.shape(outline.curve([(side * (w + 4), 6, 1), (side * (w + 14), -40), (side * w, -72),
-                                   (side * (w - 18), -50), (side * (w - 10), -20)]), hair,
-                                       width=4)  # fmt: skip
-    elif style != "bald":
-        _cap(p, style, w, g, hair)
-    if style in ("bun", "topknot", "long_topknot"):
-        _knot(p, look, g)
+            tuft: Knots = [
+                (side * (w + 4), 10, 1), (side * (w + 15), -40), (side * w, -76),
+                (side * (w - 18), -52), (side * (w - 9), -18),
+            ]  # fmt: skip
+            p.shape(outline.curve(tuft), hair, width=4)
+    elif do.fringe:
+        _cap(p, do, w, g, turn=turn, hair=hair)
     if style == "braids":
-        for side in (-1, 1):
-            for k in range(5):
-                x, y = side * (w + 8 + 3 * k), 62 + 31 * k
-                p.shape(outline.ellipse(x, y, 15 - k, 19, turn=side * -14), hair,
-                        shade=colour.dark(hair, 0.3), width=4)  # fmt: skip
-            p.shape(outline.ellipse(side * (w + 22), 208, 11, 9), colour.of(look["trim"]), width=4)
+        _braids(p, w, hair, trim)
+    if do.locks:
+        _locks(p, w, g, do.locks, hair)
+    _ornaments(p, look, style, g, trim)
     hat.draw(p, look, turn)
 
 
-def _cap(p: pen.Pen, style: str, w: float, g: float, hair: colour.Colour) -> None:
-    top, low = _CROWN.get(style, -126), _SIDES.get(style, -2)
-    fringe = [(k * w + g, y) for k, y in _CAP[style]]
-    out = w + (14 if style in ("long", "waves", "bob") else 5)
-    knots: list[tuple[float, ...]] = [
-        (-out, low, 1),
-        (-out - 6, -46),
-        (-w * 0.78 + g * 0.5, top + 26),
-    ]
-    if style == "brush":
-        knots += [(x * w + g, top - 4 + (7 if k % 2 else 0), 1)
-                  for k, x in enumerate((-0.72, -0.5, -0.3, -0.08, 0.14, 0.34, 0.54,
-                      0.74))]  # fmt: skip
-    elif style == "tousled":
-        knots += [(-0.4 * w + g, top + 2, 1), (-0.25 * w + g, top + 8), (0.02 * w + g, top - 8, 1),
-                  (0.2 * w + g, top + 6), (0.5 * w + g, top + 4, 1)]  # fmt: skip
-    else:
-        knots += [(g, top)]
-    knots += [(w * 0.78 + g * 0.5, top + 26), (out + 6, -46), (out, low, 1)]
+def _braids(p: pen.Pen, w: float, hair: Colour, trim: Colour) -> None:
+    for side in (-1, 1):
+        for k in range(5):
+            x, y = side * (w + 6 + 2 * k), 62 + 31 * k
+            p.shape(outline.ellipse(x, y, 16 - k, 19, turn=side * -14), hair,
+                    shade=colour.dark(hair, 0.3), width=4)  # fmt: skip
+        p.shape(outline.ellipse(side * (w + 16), 210, 12, 9), trim, width=4)
+
+
+def _locks(p: pen.Pen, w: float, g: float, end: float, hair: Colour) -> None:
+    """Strands before the ears."""
+    for side in (-1, 1):
+        x = side * (w - 3) + g * 0.3
+        lock: Knots = [
+            (x - side * 10, -52, 1), (x + side * 10, -46, 1), (x + side * 13, end * 0.5),
+            (x + side * 2, end, 1), (x - side * 4, end * 0.4),
+        ]  # fmt: skip
+        p.shape(outline.curve(lock), hair, shade=colour.dark(hair, 0.3), width=4.5)
+
+
+def _cap(p: pen.Pen, do: hairdo.Do, w: float, g: float, *, turn: float, hair: Colour) -> None:
+    top, low = do.crown, do.sides
+    fringe = [(k * w + g, y) for k, y in do.fringe]
+    out = w + do.out
+    near, far = 9 * max(0.0, turn), 9 * max(0.0, -turn)  # the back of a turned skull shows
+    knots: Knots = [(-out - near * 0.4, low, 1), (-out - 6 - near, -46),
+                    (-w * 0.78 + g * 0.5 - near * 0.6, top + 26)]  # fmt: skip
+    knots += [(x * w + g, top + dy, 1) if sharp else (x * w + g, top + dy)
+              for x, dy, sharp in do.top]  # fmt: skip
+    knots += [(w * 0.78 + g * 0.5 + far * 0.6, top + 26), (out + 6 + far, -46),
+              (out + far * 0.4, low, 1)]  # fmt: skip
     inner = max(-30.0, low * 0.5 - 26)
     knots += [(w - 7, inner), *[(x, y, 1) for x, y in reversed(fringe)], (-w + 7, inner)]
     cap = outline.curve(knots)
-    p.shape(cap, hair, shade=colour.dark(hair, 0.32), shift=(8, -9), width=5)
+    if do.curly:
+        for n in range(9):
+            angle = math.radians(180 + 22.5 * n)
+            x, y = g + math.cos(angle) * (out - 2), -46 + math.sin(angle) * (-top - 52)
+            p.shape(outline.ellipse(x, y, 25, 24), hair, shade=colour.dark(hair, 0.3), width=5)
+    p.shape(cap, hair, shade=colour.dark(hair, 0.34), shift=(8, -9), width=5)
     with p.clipped(cap):
         gloss = outline.curve([(-w * 0.62 + g, -82), (-w * 0.2 + g, -104), (w * 0.3 + g, -105),
                                (w * 0.66 + g, -84)], closed=False)  # fmt: skip
-        p.line(gloss, 9, paint=colour.pale(hair, 0.3), alpha=0.55)
-        for k in (-0.5, -0.2, 0.15, 0.48):
-            p.line(outline.curve([(k * w * 0.5 + g, top + 12), (k * w + g, -78), (k * w * 1.15 + g,
-                -52)],
-                                 closed=False), 3.2, paint=colour.dark(hair, 0.5),
-                                     alpha=0.6)  # fmt: skip
+        p.line(gloss, 9, paint=colour.pale(hair, 0.3), alpha=0.5)
+        for k in (-0.7, -0.4, -0.12, 0.2, 0.5, 0.75):
+            strand = [(k * w * 0.5 + g, top + 12), (k * w + g, -78), (k * w * 1.15 + g, -52)]
+            p.line(outline.curve(strand, closed=False), 3.2, paint=colour.dark(hair, 0.5),
+                   alpha=0.6)  # fmt: skip
 
 
-def _knot(p: pen.Pen, look: Mapping[str, Any], g: float) -> None:
-    trim = colour.of(look["trim"])
-    if look["hair_style"] != "bun":
-        p.shape(outline.curve([(-22 - g, -104), (-24 - g, -120, 1), (-12 - g, -126), (-g, -134),
-                               (12 - g, -126), (24 - g, -120, 1), (22 - g, -104)]), trim,
-                                   width=4)  # fmt: skip
-        p.line(outline.straight([(-44 - g, -116), (46 - g, -120)]), 6, paint=colour.pale(trim, 0.4))
-    if look["hairpin"]:
-        p.line(
-            outline.straight([(-64 - g, -116), (80 - g, -142)]), 8, paint=colour.INK, taper=(0, 0)
-        )
-        p.line(outline.straight([(-64 - g, -116), (80 - g, -142)]), 5, paint=(224, 184, 84),
-               taper=(0, 0))  # fmt: skip
-        for k, tone in enumerate(((197, 72, 61), (240, 214, 150), (197, 72, 61))):
-            p.shape(outline.ellipse(84 - g, -142 + k * 15, 8 - k, 8 - k), tone, width=3)
+def _ornaments(p: pen.Pen, look: Mapping[str, Any], style: str, g: float, trim: Colour) -> None:
+    if look["hat"] != "none":
+        return
+    if style in ("topknot", "long_topknot", "half_up") and not look["female"]:
+        guan: Knots = [(-22 - g, -104), (-25 - g, -122, 1), (-12 - g, -127), (-g, -137),
+                       (12 - g, -127), (25 - g, -122, 1), (22 - g, -104)]  # fmt: skip
+        p.shape(outline.curve(guan), trim, shade=colour.dark(trim, 0.25), width=4)
+        pin = outline.straight([(-46 - g, -116), (48 - g, -120)])
+        p.line(pin, 11, taper=(0, 0))
+        p.line(pin, 5, paint=colour.pale(trim, 0.4), taper=(0, 0))
+    if not look["hairpin"] or style not in hairdo.PINNED:
+        return
+    y = -150.0 if style == "updo" else -122.0
+    pin = outline.straight([(-62 - g, y + 10), (80 - g, y - 18)])
+    p.line(pin, 11, taper=(0, 0))
+    p.line(pin, 5, paint=(224, 184, 84), taper=(0, 0))
+    for k in range(4):
+        bead = outline.ellipse(84 - g + 2 * k, y - 18 + k * 16, 8 - k, 8 - k)
+        p.shape(bead, ((197, 72, 61), (240, 214, 150))[k % 2], width=3)
+    if style in ("updo", "double_bun"):
+        for dx in (-22, 0, 22):
+            p.shape(outline.ellipse(dx + g, -112, 10, 10), trim, width=3.4)
+            p.fill(outline.ellipse(dx + g, -112, 4, 4), (240, 214, 150))

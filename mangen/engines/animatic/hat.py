@@ -115,6 +115,14 @@ def _crown(p: pen.Pen, w: float, g: float, _: Colour) -> None:
     p.shape(outline.ellipse(g, -124, 9, 11), (190, 54, 48), width=3)
 
 
+def _beret(p: pen.Pen, w: float, g: float, tone: Colour) -> None:
+    knots = [(-w - 8, -66, 1), (-w - 28, -100), (-w * 0.4 + g, -150), (w * 0.7 + g, -132),
+             (w + 6, -72, 1), (g, -82)]  # fmt: skip
+    p.shape(outline.curve(knots), tone, shade=colour.dark(tone, 0.3))
+    stem = outline.straight([(-w * 0.1 + g, -144), (-w * 0.06 + g, -160)])
+    p.line(stem, 8, taper=(0, 0))
+
+
 _SHAPES: dict[str, Callable[[pen.Pen, float, float, Colour], None]] = {
     "felt": _felt,
     "straw": _straw,
@@ -123,4 +131,5 @@ _SHAPES: dict[str, Callable[[pen.Pen, float, float, Colour], None]] = {
     "scarf": _headscarf,
     "official": _official,
     "crown": _crown,
+    "beret": _beret,
 }

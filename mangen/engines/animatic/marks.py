@@ -16,7 +16,7 @@ _WOUND: Colour = (150, 66, 62)
 def lines(p: pen.Pen, x: float, eye: float, reach: float, tone: Colour) -> None:
     """Age: folds beside the mouth, crow's feet `reach` from the middle, a furrowed brow."""
     for side in (-1, 1):
-        fold = [(side * 22 + x, 42), (side * 37 + x, 55), (side * 37 + x, 76)]
+        fold = [(side * 20 + x, 44), (side * 36 + x, 57), (side * 38 + x, 80)]
         p.line(outline.curve(fold, closed=False), 4.4, paint=tone)
         for k in (-1, 1):
             start = side * reach + x * 0.72
@@ -29,7 +29,7 @@ def lines(p: pen.Pen, x: float, eye: float, reach: float, tone: Colour) -> None:
 
 def spots(p: pen.Pen, look: Mapping[str, Any], x: float, mouth: float, tone: Colour) -> None:
     """Freckles, a mole, a scar."""
-    if look["freckles"]:
+    if look["freckles"] and look["age"] != "elder":
         for k, dx in enumerate((-12, -4, 4, 12)):
             for side in (-1, 1):
                 p.fill(outline.ellipse(x + side * 42 + dx, 38 + 5 * (k % 2), 2, 2), tone)
@@ -42,39 +42,60 @@ def spots(p: pen.Pen, look: Mapping[str, Any], x: float, mouth: float, tone: Col
             p.line(outline.straight([(cx - 7, cy - 3), (cx + 7, cy + 3)]), 3, paint=_WOUND)
 
 
+def stubble(p: pen.Pen, x: float, mouth: float) -> None:
+    dots = random.Random(3)
+    for _ in range(60):
+        at = (x + dots.uniform(-42, 42), mouth + dots.uniform(-14, 26))
+        p.fill(outline.ellipse(*at, 1.8, 1.8), colour.INK, alpha=0.5)
+
+
 def beard(p: pen.Pen, kind: str, x: float, mouth: float, hair: Colour) -> None:
-    """Stubble, a moustache, or a long beard with one."""
-    if kind == "stubble":
-        dots = random.Random(3)
-        for _ in range(52):
-            at = (x + dots.uniform(-40, 40), mouth + dots.uniform(-8, 26))
-            p.fill(outline.ellipse(*at, 1.7, 1.7), colour.INK, alpha=0.5)
-    if kind in ("moustache", "long"):
-        half = [(x, mouth - 15), (x + 12, mouth - 20), (x + 27, mouth - 6, 1), (x + 10, mouth - 10)]
-        other = [(x, mouth - 9), (x - 10, mouth - 10), (x - 27, mouth - 6, 1), (x - 12, mouth - 20)]
-        p.fill(outline.curve([*half, *other]), hair)
+    """A long beard, or a short one around the chin; under the mouth."""
+    dark = colour.dark(hair, 0.35)
     if kind == "long":
+        fall = [
+            (x - 50, mouth - 14, 1), (x - 44, mouth + 44), (x - 26, mouth + 96),
+            (x - 3, mouth + 150, 1), (x + 24, mouth + 96), (x + 44, mouth + 44),
+            (x + 50, mouth - 14, 1), (x + 24, mouth + 10), (x, mouth + 14), (x - 24, mouth + 10),
+        ]  # fmt: skip
+        p.shape(outline.curve(fall), hair, shade=colour.dark(hair, 0.2), width=4.5)
+        for k in (-26, -9, 9, 24):
+            strand = [(x + k, mouth + 26), (x + k * 0.8, mouth + 62), (x + k * 0.3, mouth + 104)]
+            p.line(outline.curve(strand, closed=False), 3.2, paint=dark)
+    if kind == "goatee":
         tuft = [
-            (x - 26, mouth + 16, 1),
-            (x - 24, mouth + 60),
-            (x - 4, mouth + 112, 1),
-            (x + 20, mouth + 60),
-            (x + 26, mouth + 16, 1),
-            (x, mouth + 22),
-        ]
-        p.shape(outline.curve(tuft), hair, shade=colour.dark(hair, 0.2), width=4.5)
-        for k in (-10, 2, 13):
-            strand = [(x + k, mouth + 28), (x + k * 0.7, mouth + 56), (x + k * 0.2, mouth + 88)]
-            p.line(outline.curve(strand, closed=False), 3, paint=colour.dark(hair, 0.35))
+            (x - 17, mouth + 16, 1), (x - 13, mouth + 36), (x, mouth + 52, 1), (x + 13, mouth + 36),
+            (x + 17, mouth + 16, 1), (x, mouth + 20),
+        ]  # fmt: skip
+        p.shape(outline.curve(tuft), hair, shade=dark, width=4)
 
 
-def glasses(p: pen.Pen, apart: float, eye: float, size: float, x: float) -> None:
+def moustache(p: pen.Pen, kind: str, x: float, mouth: float, hair: Colour) -> None:
+    """What grows over the lip: it lies before the mouth."""
+    if kind not in ("moustache", "long", "goatee"):
+        return
+    reach, drop = (36, 14) if kind == "long" else (27, -9)
+    for side in (-1, 1):
+        half = [
+            (x + side * 2, mouth - 19, 1), (x + side * 15, mouth - 21),
+            (x + side * reach, mouth + drop, 1), (x + side * 13, mouth - 12),
+            (x + side * 2, mouth - 11, 1),
+        ]  # fmt: skip
+        p.fill(outline.curve(half), colour.dark(hair, 0.15))
+        edge = outline.curve([(px, py) for px, py, *_ in half[1:4]], closed=False)
+        p.line(edge, 3, paint=colour.dark(hair, 0.5))
+
+
+def glasses(p: pen.Pen, apart: float, eye: float, size: float, *, x: float, turn: float) -> None:
     """Round glasses before both eyes."""
     for side in (-1, 1):
-        lens = outline.ellipse(side * apart + x, eye + 1, 27 * size**0.3, 24 * size**0.3)
+        far = 1 - 0.2 * max(0.0, side * turn)
+        lens = outline.ellipse(side * apart + x, eye + 1, 28 * size**0.3 * far, 25 * size**0.3)
         p.fill(lens, (255, 255, 255), alpha=0.16)
-        p.ink(lens, 4.5)
-    bridge = outline.curve([(-9 + x, eye), (x, eye - 4), (9 + x, eye)], closed=False)
+        p.ink(lens, 4.8)
+        shine = [(side * apart + x + 8, eye - 14), (side * apart + x + 15, eye - 4)]
+        p.line(outline.straight(shine), 3.4, paint=(255, 255, 255), alpha=0.8)
+    bridge = outline.curve([(-8 + x, eye), (x, eye - 5), (8 + x, eye)], closed=False)
     p.line(bridge, 4.5, taper=(0, 0))
 
 
@@ -88,3 +109,11 @@ def tears(p: pen.Pen, apart: float, eye: float, x: float) -> None:
 def sweat(p: pen.Pen, x: float) -> None:
     drop = [(x, -40, 1), (x + 9, -20), (x, -11), (x - 9, -20)]
     p.shape(outline.curve(drop), _WATER, width=3)
+
+
+def vein(p: pen.Pen, x: float) -> None:
+    """The cross of anger at a temple."""
+    for k in range(4):
+        with p.moved(x, -56, turn=45 + 90 * k):
+            hook = outline.curve([(-9, -4), (-4, -5), (-4, -11)], closed=False)
+            p.line(hook, 4.2, paint=_WOUND, taper=(0.1, 0.1))

@@ -7,51 +7,87 @@ leads look alike. Nothing here depends on a process: the same sheet has the same
 from __future__ import annotations
 
 import hashlib
-import random
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
 
 from mangen.engines import protocol
-from mangen.engines.animatic import colour, lookbook
+from mangen.engines.animatic import colour, garment, hairdo, lookbook, vocabulary
 
-VERSION = 1
+VERSION = 2
 _CODE = re.compile("#[0-9a-fA-F]{6}")
+_T = TypeVar("_T")
 
 #: garments that nobody wore then
-_MODERN = frozenset({"dress", "coat", "shirt", "suit", "hoodie", "uniform"})
-_AGED_FACE = {
-    "child": (1.1, 0.65),
-    "youth": (1.0, 0.35),
-    "adult": (1.0, 0.45),
-    "elder": (1.03, 0.6),
-}
+_MODERN = frozenset({
+    "dress", "coat", "shirt", "suit", "hoodie", "uniform", "tracksuit", "cardigan", "tshirt",
+    "labcoat", "zhongshan",
+})  # fmt: skip
+#: age -> the clothes and hair of its part of life
+_LIFE = {"child": "child", "youth": "adult", "adult": "adult", "elder": "elder"}
+_GREYED = ("main", "trim", "legs", "hat_colour", "skin", "inner", "shoes")
+
+
+class _Chance:
+    """Draws that depend on a role and on what is drawn, never on what was drawn before."""
+
+    def __init__(self, sheet: protocol.CharacterSheet) -> None:
+        # age stays out: someone remembered as a child keeps face, skin and colours
+        self._seed = f"{sheet.name}|{sheet.era}|{sheet.seed}"
+
+    def share(self, part: str) -> float:
+        """0 to 1."""
+        digest = hashlib.sha256(f"{self._seed}|{part}".encode()).digest()
+        return int.from_bytes(digest[:6], "big") / 2**48
+
+    def of(self, part: str, options: Sequence[_T]) -> _T:
+        return options[int(self.share(part) * len(options))]
+
+    def between(self, part: str, low: float, high: float) -> float:
+        return round(low + (high - low) * self.share(part), 3)
 
 
 def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
-    """Features of a role: JSON data, complete, from its words, era, sex, age and seed."""
-    chance = _chance(sheet)
-    text = " ".join(sheet.words).lower()
-    worded: dict[str, Any] = {}
-    for words, change in lookbook.WORDS:
-        if any(_says(text, word) for word in words):
-            worded.update(change)
-    if sheet.era in ("ancient", "xianxia") and worded.get("garment") in _MODERN:
-        worded["garment"] = "robe"
-    look = _drawn(sheet, chance, worded.get("garment", "")) | worded
-    worn = _worn_colours(text)
-    if worn:
-        look["main"] = worn[0]
-    if len(worn) > 1:
-        look["trim"] = worn[1]
-    return look
+    """Features of a role: JSON data, complete, from its words, era, sex, age and seed.
+
+    `ages` holds what changes as the role ages; the rest stays with it all its life.
+    """
+    chance = _Chance(sheet)
+    told = vocabulary.told(" ".join(sheet.words).lower())
+    if sheet.era in ("ancient", "xianxia") and told.get("garment") in _MODERN:
+        told["garment"] = "robe"
+    female = sheet.sex == "female" or (sheet.sex != "male" and chance.share("sex") < 0.5)
+    age = sheet.age if sheet.age in lookbook.CHOICES["age"] else "adult"
+    look = _lasting(sheet, chance, female=female)
+    ages = {
+        life: _passing(sheet, chance, life, female=female) for life in ("child", "adult", "elder")
+    }
+    old_skin = told.pop("skin_old", "")
+    for part, value in told.items():
+        lives = [life for life in ages if part in ages[life]]
+        if part in ("garment", "main", "lines", "patch", "barefoot", "beard"):
+            lives = [_LIFE[age]]  # clothes and wrinkles are those of the age the words tell of
+        if part not in ages["adult"]:
+            look[part] = value
+        for life in lives:
+            ages[life][part] = value
+    for life in ("adult", "elder"):
+        if old_skin:
+            ages[life]["skin"] = old_skin
+    if "hair_style" in told and told["hair_style"] in ("balding", "bald"):
+        ages["child"]["hair_style"] = "cropped"
+    return look | ages[_LIFE[age]] | {"age": age, "ages": ages}
 
 
 def unanchored(sheet: protocol.CharacterSheet) -> dict[str, Any]:
     """The likeness of a role whose anchor failed: its words, in the greys of a bystander."""
     look = features(sheet)
-    for part in ("main", "trim", "legs", "hat_colour", "skin", "inner"):
-        look[part] = colour.code(colour.grey(colour.of(look[part]), 0.62))
+    for part in (look, *look["ages"].values()):
+        for name in _GREYED:
+            if name in part:
+                part[name] = colour.code(colour.grey(colour.of(part[name]), 0.62))
     return look
 
 
@@ -66,20 +102,44 @@ def complete(given: Mapping[str, Any], sheet: protocol.CharacterSheet) -> dict[s
 
 def aged(look: Mapping[str, Any], age: str) -> dict[str, Any]:
     """The same person at another age: face, brows, hat and marks stay; "" or a stranger: as is."""
-    return {**look, "age": age} if age in lookbook.CHOICES["age"] else dict(look)
+    if age not in _LIFE or age == look["age"]:
+        return dict(look)
+    changed = look["ages"][_LIFE[age]] if _LIFE[age] != _LIFE[look["age"]] else {}
+    return {**look, **changed, "age": age}
 
 
-def _says(text: str, word: str) -> bool:
-    """Whether a text holds a word; an English one whole, so that looking is no king."""
-    if not word.isascii():
-        return word in text
-    return re.search(rf"\b{re.escape(word)}(?:s|es|d|ed)?\b", text) is not None
+def apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
+    """In how many big things two looks differ: hair, main colour, head, face, clothes, build."""
+
+    def far(part: str) -> float:
+        return float(np.abs(np.subtract(colour.of(one[part]), colour.of(other[part]))).sum())
+
+    same = [
+        hairdo.SILHOUETTES[one["hair_style"]] == hairdo.SILHOUETTES[other["hair_style"]]
+        and one["hat"] == other["hat"],
+        far("main") < 70,
+        (one["hat"], one["glasses"], one["beard"]) == (
+            other["hat"], other["glasses"], other["beard"]),
+        one["shape"] == other["shape"],
+        (one["eye"], one["brow_form"]) == (other["eye"], other["brow_form"]),
+        one["garment"] == other["garment"],
+        abs(one["stout"] - other["stout"]) + abs(one["tall"] - other["tall"]) < 0.12,
+        far("skin") < 40 and far("hair") < 40,
+    ]  # fmt: skip
+    return same.count(False)
 
 
 def _fits(name: str, value: Any, own: Any) -> bool:
     """Whether a given feature is of the kind and the range that can be drawn."""
+    if name == "ages":
+        return isinstance(value, Mapping) and all(
+            isinstance(value.get(life), Mapping)
+            and set(value[life]) == set(part)
+            and all(_fits(inner, value[life][inner], part[inner]) for inner in part)
+            for life, part in own.items()
+        )
     if name in lookbook.CHOICES:
-        return value in lookbook.CHOICES[name]
+        return isinstance(value, str | int) and value in lookbook.CHOICES[name]
     if name in lookbook.RANGES:
         low, high = lookbook.RANGES[name]
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -93,126 +153,130 @@ def _fits(name: str, value: Any, own: Any) -> bool:
     return False
 
 
-def _chance(sheet: protocol.CharacterSheet) -> random.Random:
-    # age stays out: someone remembered as a child keeps face, skin and colours
-    seed = f"{sheet.name}|{sheet.era}|{sheet.seed}"
-    return random.Random(hashlib.sha256(seed.encode()).hexdigest())
-
-
 def _rosy(paint: colour.Colour) -> bool:
     """Whether a colour is a pink or a light purple, which these books give to women."""
     red, green, blue = paint
     return red > 1.15 * green and blue > 0.9 * green and red + green + blue > 300
 
 
-def _drawn(sheet: protocol.CharacterSheet, chance: random.Random, garment: str) -> dict[str, Any]:
-    female = sheet.sex == "female" or (sheet.sex == "unknown" and chance.random() < 0.5)
-    elder, child = sheet.age == "elder", sheet.age == "child"
-    women, men, women_hair, men_hair = lookbook.ERAS.get(sheet.era, lookbook.ERAS["modern"])
-    face, jaw = _AGED_FACE[sheet.age]
-    hue = chance.random()
-    strong = sheet.era in ("ancient", "xianxia", "republic")
-    hair = chance.choice(lookbook.GREY_HAIRS if elder else lookbook.HAIRS)
-    style = chance.choice(women_hair if female else men_hair)
-    if child:
-        style = chance.choice(
-            ("braids", "tufts", "bob") if female else ("cropped", "tufts", "short")
-        )
-        if sheet.era in ("modern", "campus"):
-            style = chance.choice(("ponytail", "bob", "braids") if female else ("short", "tousled"))
-    if elder and female:
-        style = "bun"
-    if elder and not female and sheet.era in ("modern", "countryside"):
-        style = chance.choice(("cropped", "balding", "side"))
-    beard = "none"
-    if not female and not child and sheet.age != "youth":
-        beard = chance.choice(
-            ("long", "moustache", "none") if elder else ("none", "none", "none", "moustache")
-        )
-    own = chance.choice(women if female else men)
-    if child and own in ("suit", "coat", "qipao", "gown"):
-        own = "jacket" if strong else "shirt"
-    garment = garment or own
-    palettes = lookbook.PALETTES.get(sheet.era, lookbook.PALETTES["modern"])
-    if not female and not child:
-        palettes = tuple(pair for pair in palettes if not _rosy(colour.of(pair[0]))) or palettes
-    main_code, trim_code = chance.choice(lookbook.SUITS if garment == "suit" else palettes)
-    main = _near(colour.of(main_code), chance)
-    trim = _near(colour.of(trim_code), chance)
-    if elder:
-        main = colour.dark(colour.grey(main, 0.4), 0.12)
+def _hats(sheet: protocol.CharacterSheet, *, female: bool) -> tuple[str, ...]:
+    women, men = lookbook.HATS.get(sheet.era, lookbook.HATS["modern"])
+    return women if female else men
+
+
+def _lasting(
+    sheet: protocol.CharacterSheet, chance: _Chance, *, female: bool
+) -> dict[str, Any]:  # fmt: skip
+    """What stays with a role: its face, its build, its hat, its tastes."""
+    brow = chance.of("brow_form", lookbook.BROWS)
     return {
         "version": VERSION,
         "female": female,
-        "age": sheet.age,
-        "face": round(face * chance.uniform(0.95, 1.06) * (0.97 if female else 1.0), 3),
-        "jaw": round(min(1.0, jaw + chance.uniform(-0.2, 0.25) - (0.15 if female else 0)), 3),
-        "skin": chance.choice(lookbook.SKINS),
-        "hair": hair,
-        "hair_style": style,
-        "iris": chance.choice(lookbook.IRISES),
-        "eyes": round(chance.uniform(0.94, 1.1) * (1.08 if female else 1.0), 3),
-        "brow": round(chance.uniform(5.0, 6.5) if female else chance.uniform(7.0, 10.0), 2),
-        "brow_turn": round(chance.uniform(-3.0, 3.0), 2),
-        "nose": round(chance.uniform(0.85, 1.15), 3),
-        "lines": elder,
-        "beard": beard,
-        "glasses": not strong and not child and chance.random() < 0.14,
+        "shape": chance.of("shape", lookbook.SHAPES),
+        "face": chance.between("face", 0.95, 1.06),
+        "jaw": chance.between("jaw", 0.15, 0.6) if female else chance.between("jaw", 0.35, 0.95),
+        "eye": chance.of("eye", lookbook.EYES),
+        "eyes": chance.between("eyes", 0.94, 1.1),
+        "apart": chance.between("apart", 0.95, 1.07),
+        "iris": chance.of("iris", lookbook.IRISES),
+        "brow": chance.between("brow", 5.5, 8.0) if female else chance.between("brow", 7.0, 10.0),
+        "brow_form": "arch" if brow == "bushy" and female else brow,
+        "brow_turn": chance.between("brow_turn", -4, 5),
+        "nose": chance.between("nose", 0.85, 1.25),
+        "nose_form": chance.of("nose_form", ("small", "straight", "button") if female
+                               else lookbook.NOSES[:4]),
+        "mouth": chance.between("mouth", 0.85, 1.15),
+        "smile_eyes": chance.share("smile_eyes") < 0.45,
+        "mole": chance.share("mole") < 0.14,
+        "freckles": chance.share("freckles") < 0.07,
         "scar": False,
-        "freckles": child and chance.random() < 0.3,
-        "mole": chance.random() < 0.12,
-        "ruddy": round(0.16 if child else chance.uniform(0.0, 0.1), 3),
-        "hat": "none",
-        "hat_colour": colour.code(colour.hsv(hue + 0.45, 0.18, 0.3)),
-        "garment": garment,
-        "main": colour.code(main),
-        "trim": colour.code(trim),
-        "inner": chance.choice(("#efe6d6", "#e8e2da", "#f3eee4", "#ded6c6")),
-        "legs": colour.code(colour.dark(main, 0.34))
-        if garment == "suit"
-        else chance.choice(lookbook.LEGS),
+        "glasses": chance.share("glasses") < (
+            0.22 if sheet.era in ("modern", "campus") else 0.12 if sheet.era == "republic" else 0),
+        "hat": chance.of("hat", _hats(sheet, female=female)),
+        "hat_colour": colour.code(colour.hsv(chance.share("hat_colour"), 0.3, 0.34)),
+        "trim": colour.code(_palette(sheet, chance, "", female=female)[1]),
+        "inner": chance.of("inner", ("#efe6d6", "#e8e2da", "#f3eee4", "#ded6c6")),
+        "shoes": chance.of("shoes", lookbook.SHOES.get(sheet.era, lookbook.SHOES["modern"])),
         "ring": False,
         "scarf": "",
-        "earrings": female and not child and chance.random() < 0.5,
-        "hairpin": female and strong and chance.random() < 0.7,
-        "patch": False,
-        "barefoot": False,
-        "tall": round(chance.uniform(0.96, 1.05), 3),
-    }
+        "earrings": female and chance.share("earrings") < 0.5,
+        "hairpin": female and chance.share("hairpin") < 0.8,
+        "tall": chance.between("tall", 0.95, 1.05),
+        "stout": chance.between("stout", 0.9, 1.04) if female
+        else chance.between("stout", 0.88, 1.14),
+    }  # fmt: skip
 
 
-def _near(tone: colour.Colour, chance: random.Random) -> colour.Colour:
+def _palette(
+    sheet: protocol.CharacterSheet, chance: _Chance, kind: str, *, female: bool
+) -> tuple[colour.Colour, colour.Colour]:
+    """Main colour and trim as the role's own dyer makes them."""
+    pairs = lookbook.PALETTES.get(sheet.era, lookbook.PALETTES["modern"])
+    if kind == "suit":
+        pairs = lookbook.SUITS
+    elif kind == "child":
+        pairs = lookbook.CHILDREN
+    if not female and kind != "child":
+        pairs = tuple(pair for pair in pairs if not _rosy(colour.of(pair[0]))) or pairs
+    main, trim = (colour.of(code) for code in chance.of(f"palette {kind}", pairs))
+    return _near(main, chance, "main"), _near(trim, chance, "trim")
+
+
+def _near(tone: colour.Colour, chance: _Chance, part: str) -> colour.Colour:
     """The same colour, as another dyer would make it."""
     return colour.shifted(
-        tone, chance.uniform(-0.035, 0.035), chance.uniform(0.9, 1.12), chance.uniform(0.92, 1.08)
+        tone,
+        chance.between(f"{part} hue", -0.035, 0.035),
+        chance.between(f"{part} depth", 0.92, 1.14),
+        chance.between(f"{part} light", 0.92, 1.08),
     )
 
 
-#: what follows a colour that is no garment's: 紫色的圆脸, 白发
-_BODY = re.compile("色?的?[^ 袍衣裙衫裤袄服装帽]{0,2}[发脸眼眉须胡肤牙唇手]")
+def _passing(
+    sheet: protocol.CharacterSheet, chance: _Chance, life: str, *, female: bool
+) -> dict[str, Any]:
+    """What a role has at one part of its life: hair, clothes, skin and its lines."""
+    row = {"child": 2, "adult": 0, "elder": 4}[life] + (0 if female else 1)
+    worn = chance.of(f"garment {life}", _row(lookbook.GARMENTS, sheet.era, row))
+    main = _palette(
+        sheet, chance, "child" if life == "child" else "suit" if worn == "suit" else "",
+        female=female,
+    )[0]  # fmt: skip
+    country = sheet.era == "countryside"
+    skins = lookbook.TANNED if country else lookbook.FAIR if female else lookbook.SKINS
+    skin = colour.of(chance.of("skin", skins))
+    beard = "none"
+    if not female and life != "child":
+        beard = chance.of(
+            f"beard {life}",
+            ("long", "goatee", "moustache", "none", "stubble") if life == "elder"
+            else ("none",) * 6 + ("moustache", "stubble", "goatee"),
+        )  # fmt: skip
+    if life == "elder":
+        main = colour.dark(colour.grey(main, 0.4), 0.14)
+        skin = colour.dark(colour.grey(skin, 0.12), 0.06)
+    legs = chance.of("legs", lookbook.LEGS)
+    if worn in ("suit", "tracksuit", "zhongshan"):
+        legs = colour.code(colour.dark(main, 0.24))
+    elif worn == "aoqun":
+        legs = "#33303c"
+    return {
+        "hair_style": chance.of(f"hair {life}", _row(lookbook.HAIR, sheet.era, row)),
+        "hair": chance.of(f"hair colour {life == 'elder'}", lookbook.GREY_HAIRS
+                          if life == "elder" else lookbook.HAIRS),
+        "garment": worn,
+        "main": colour.code(main),
+        "legs": legs,
+        "skin": colour.code(skin),
+        "beard": beard,
+        "lines": life == "elder",
+        "ruddy": chance.between("ruddy", 0.08, 0.2) if life == "child"
+        else chance.between("ruddy", 0.0, 0.1),
+        "patch": False,
+        "barefoot": country and life == "child" and not female and chance.share("barefoot") < 0.6
+        and worn not in garment.LONG,
+    }  # fmt: skip
 
 
-def _worn_colours(text: str) -> list[str]:
-    """Colour words in the order they stand, those of hair, face and skin left out."""
-    found: dict[int, str] = {}
-    taken: set[int] = set()
-    for word, code in (*lookbook.COLOURS, *lookbook.EN_COLOURS.items()):
-        at = text.find(word)
-        while at >= 0:
-            span = range(at, at + len(word))
-            free = not taken.intersection(span) and not _BODY.match(text, at + len(word))
-            if free and not _english_body(word, text, at):
-                found[at] = code
-            taken.update(span)
-            at = text.find(word, at + 1)
-    return [found[at] for at in sorted(found)]
-
-
-def _english_body(word: str, text: str, at: int) -> bool:
-    """Whether an English colour belongs to the body, or is only a piece of a longer word."""
-    if not word.isascii():
-        return False
-    end = at + len(word)
-    cut = (at > 0 and text[at - 1].isalpha()) or (end < len(text) and text[end].isalpha())
-    following = text[end:].lstrip(" -").split(" ")[0]
-    return cut or following.startswith(("hair", "eye", "face", "skin", "beard"))
+def _row(book: Mapping[str, tuple[tuple[str, ...], ...]], era: str, row: int) -> tuple[str, ...]:
+    return book.get(era, book["modern"])[row]
