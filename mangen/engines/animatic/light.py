@@ -20,7 +20,7 @@ _RIMS = {"dawn": "#ffe6bd", "day": "#fff6dc", "dusk": "#ffc37a", "night": "#bcd0
 _WEATHERS: dict[str, tuple[str, str, float, str, float]] = {
     "clear": ("#000000", "#000000", 0.0, "#ffffff", 0.0),
     "rain": ("#5c6672", "#a3aeb4", 0.66, "#b3c0cc", 0.55),
-    "snow": ("#8f8f93", "#e8d9b4", 0.72, "#eef0f4", 0.4),
+    "snow": ("#8f8f93", "#e8d9b4", 0.88, "#f1efe8", 0.5),
     "fog": ("#a9adab", "#dcdcd2", 0.72, "#dcdedb", 0.5),
     "wind": ("#7f93a0", "#dfd6b8", 0.3, "#f2ecdc", 0.3),
     "thunder": ("#1d2030", "#5c6479", 0.8, "#8f98b4", 0.7),

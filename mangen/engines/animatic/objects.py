@@ -117,7 +117,7 @@ def _ground(p: pen.Pen, s: stage.Stage, name: str, at: tuple[int, float]) -> Non
     y = _foot(s)
     y += (s.h - y) * (0.2 if size > 0.6 else 0.3)
     side = -s.side if slot == 0 else s.side
-    reach = 0.22 if size > 0.5 else 0.27
+    reach = 0.17 if size > 0.5 else 0.24
     with p.moved(s.w * (0.5 + side * reach), y, scale=size, flip=side > 0):
         p.fill(outline.ellipse(0, -4, 250, 26), (14, 12, 22), alpha=0.3)
         THINGS[name](p, s.light)
@@ -134,7 +134,7 @@ def _stand(p: pen.Pen, s: stage.Stage, name: str, slot: int) -> None:
             p.shape(outline.box(x, -200, 20, 200), colour.dark(wood, 0.25), width=4.5)
         p.shape(outline.box(-96, -196, 192, 34), colour.dark(wood, 0.12), width=4.5)
         p.shape(outline.box(-116, -218, 232, 26), wood, width=5)
-        with p.moved(0, -216, scale=0.34):
+        with p.moved(0, -216, scale=0.28):
             THINGS[name](p, s.light)
 
 
@@ -189,14 +189,14 @@ def _behind(s: stage.Stage, base: float) -> noise.Floats:
     image = found[0].image[..., :3]
     for one in found[1:]:
         image = pen.over(image, one.image) if one.depth < horizon.NEAR else image
-    canvas = backdrop.blurred(s, image, 15).astype(np.float32)
+    canvas: noise.Floats = backdrop.blurred(s, image, 15).astype(np.float32)
     canvas *= np.float32(0.72)
     roofed = s.place not in town.PLACES and s.place not in nature.PLACES
     local = "#7a5540" if roofed else "#6d6650"
     near = s.light.hexed(local)
     plane = backdrop.ground(s, base - s.h * 0.05, near, colour.dark(near, 0.45), salt=96, rise=0)
     weight = plane[..., 3:4].astype(np.float32) / 255
-    canvas = canvas * (1 - weight) + plane[..., :3].astype(np.float32)
+    canvas = (canvas * (1 - weight) + plane[..., :3]).astype(np.float32)
     tone = s.light.lamp if s.light.dim else (255, 244, 214)
     sky.shine(s, canvas, s.w / 2, s.h * 0.46, r=s.w * 0.62, tone=tone, strength=0.5)
     return canvas

@@ -121,6 +121,8 @@ def paving(
             p.line(outline.straight(crack), 1.5 + 3 * t, paint=seam, taper=(0, 0))
         joint = outline.straight([(middle - a, top), (middle + a, top)])
         p.line(joint, 1.5 + 3.5 * t, paint=seam, taper=(0, 0))
+    if s.light.weather in ("rain", "thunder"):
+        _puddles(p, s, y)
     if old:
         return
     for side in (-1, 1):
@@ -132,3 +134,14 @@ def paving(
         mark = [(middle - 2 - 12 * a, ya), (middle + 2 + 12 * a, ya), (middle + 2 + 12 * b, yb),
                 (middle - 2 - 12 * b, yb)]  # fmt: skip
         p.fill(outline.straight(mark), colour.pale(stone, 0.55))
+
+
+def _puddles(p: pen.Pen, s: stage.Stage, y: float) -> None:
+    """Light that lies on wet stone."""
+    chance = s.fixed(76)
+    tones = (s.light.lamp, s.light.sky[2], (255, 150, 150)) if s.light.dim else (s.light.sky[1],)
+    for _ in range(26):
+        t = chance.random()
+        x, yy = s.w * chance.uniform(0.05, 0.95), y + 30 + (s.h - y) * t
+        spot = outline.ellipse(x, yy, 40 + 130 * t * chance.random(), 4 + 12 * t)
+        p.fill(spot, chance.choice(tones), alpha=0.26)
