@@ -1,4 +1,4 @@
-"""The animatic's own promises: people stay themselves, every scene draws, cameras glide."""
+"""The animatic's own promises: people stay themselves, every scene draws, peaks are honest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 import subprocess
 import sys
 
-import av
 import cv2
 import numpy as np
 import pytest
@@ -14,15 +13,10 @@ import pytest
 from mangen import errors
 from mangen.engines import protocol
 from mangen.engines.animatic import (
-    camera,
     cast,
     colour,
     face,
-    finish,
-    lettering,
-    panel,
     pen,
-    stage,
     wardrobe,
 )
 from mangen.engines.animatic.engine import Animatic
@@ -41,7 +35,10 @@ TIMES = ("dawn", "day", "dusk", "night")
 WEATHERS = ("clear", "rain", "snow", "fog", "wind", "thunder")
 MOODS = ("calm", "warm", "sad", "tense", "dark", "bright")
 EMOTIONS = ("calm", "happy", "sad", "angry", "surprised", "afraid", "shy", "tired")
-FRAMINGS = ("establish", "medium", "close", "action", "insert")
+FRAMINGS = (
+    *("establish", "medium", "close", "over_shoulder"),
+    *("split", "action", "insert", "reaction"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +66,7 @@ def shot(*sheets, scene=None, emotion="calm", seed=3, width=180, height=320, fea
 
 def people_of(product):
     """Colours of whatever stands in the people's layer, as a histogram."""
-    layer = product.layers[-1]
-    assert layer.depth == cast.DEPTH
+    layer = next(one for one in product.layers if one.depth == cast.DEPTH)
     mask = (layer.image[..., 3] > 200).astype(np.uint8)
     histogram = cv2.calcHist([layer.image[..., :3]], [0, 1, 2], mask, [8] * 3, [0, 256] * 3)
     return histogram / histogram.sum()
@@ -178,7 +174,7 @@ def test_without_an_anchor_the_likeness_is_grey_but_recognisable(engine, make):
     full = make(engine, shot(LADY, width=360, height=640))
 
     def saturation(product):
-        layer = product.layers[-1].image
+        layer = next(one for one in product.layers if one.depth == cast.DEPTH).image
         inside = layer[layer[..., 3] > 200][:, :3].astype(int)
         return (inside.max(1) - inside.min(1)).mean()
 
@@ -198,7 +194,7 @@ def test_without_an_anchor_the_likeness_is_grey_but_recognisable(engine, make):
 )
 def test_features_of_another_engine_do_no_harm(engine, make, foreign):
     product = make(engine, shot(NARRATOR, features=foreign))
-    assert product.layers[-1].image[..., 3].any()
+    assert people_of(product).any()
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -255,169 +251,6 @@ def test_the_emotions_are_eight_different_faces():
         faces.append(p.sheet()[..., :3].astype(int))
     for one, other in itertools.combinations(faces, 2):
         assert (np.abs(one - other).max(2) > 60).sum() > 120
-
-
-@pytest.mark.parametrize(("width", "height"), [(720, 1280), (360, 640), (1280, 720), (720, 720)])
-@pytest.mark.parametrize("framing", ["medium", "close", "establish", "action"])
-@pytest.mark.parametrize("sheets", [(CHILD,), (NARRATOR,), (NARRATOR, CHILD), (LADY,) * 4])
-def test_no_eyes_lie_under_the_subtitles(width, height, framing, sheets):
-    request = shot(*sheets, scene=protocol.SceneLabels(framing=framing), width=width, height=height)
-    s = stage.of(request)
-    foot = panel.foot(s, "room")
-    for one in cast.placed(s, request.figures, framing, foot):
-        eyes = one.y + panel.figure.head_centre(one.look) * one.size
-        chin = eyes + 110 * one.size
-        in_frame = (eyes / s.h - 0.1) / 0.8
-        assert 0.05 < in_frame < 0.7
-        assert 0.1 * s.w < one.x < 0.9 * s.w
-        if framing == "medium":
-            assert (chin / s.h - 0.1) / 0.8 < 0.75  # subtitles begin at 0.747 of the frame
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
-        "",
-        "故乡",
-        "一匹猹",
-        "😀🎉",
-        "离婚后😀前夫跪求我复合",
-        "重生之我在大明当皇帝的那些年里遇到的所有人和事以及他们最后都去了哪里这一切究竟是为什么呢谁也不知道只有天知道罢了啊",
-        "A Christmas Carol, in Prose: Being a Ghost Story of Christmas",
-        "Donaudampfschifffahrtsgesellschaftskapitänsmütze",
-        "\x00\u200b\ufe0f\n\t",
-        "𠮷野家",
-        "ـمرحبا שלום",
-    ],
-)
-@pytest.mark.parametrize("kind", ["title", "end"])
-def test_any_title_draws(engine, make, kind, title):
-    request = protocol.PanelRequest(
-        kind=kind, width=180, height=320, seed=1, title=title, subtitle=title[:12]
-    )
-    product = make(engine, request)
-    type_ = product.layers[-1].image[..., 3] > 200  # the veil around it is thinner
-    assert type_.any()
-    if lettering.clean(title):
-        assert type_.sum() > 150
-    across, down = np.flatnonzero(type_.any(0)), np.flatnonzero(type_.any(1))
-    height, width = type_.shape
-    assert width * 0.1 < across[0] <= across[-1] < width * 0.9  # nothing leaves the frame
-    assert height * 0.1 < down[0] <= down[-1] < height * 0.9
-
-
-def test_glyphs_the_font_lacks_are_left_out():
-    assert lettering.clean("猹😀A\u200b猹\n猹") == "猹A猹 猹"
-    assert lettering.drawable("猹")
-    assert not lettering.drawable("😀")
-
-
-WAVE = 40.0  #: pixels; a plain wave's phase tells its place to hundredths of a pixel
-
-
-def places(engine, make, motion, frames=48):
-    """Where a waved picture lies in each frame of a clip: (x, y) pixels."""
-    yy, xx = np.mgrid[:800, :450] - np.array([400, 225])[:, None, None] + 0.5
-    wave = 128 + 50 * np.cos(2 * np.pi * xx / WAVE) + 50 * np.cos(2 * np.pi * yy / WAVE)
-    image = np.repeat(wave[..., None].astype(np.uint8), 3, 2)
-    request = protocol.ClipRequest(
-        panel=protocol.Panel(image=image),
-        motion=motion,
-        frames=frames,
-        width=360,
-        height=640,
-        fps=24,
-        seed=1,
-    )
-    seen = np.s_[160:480, 60:300]
-    light = finish.of(360, 640)[0].mean(2)[seen] / 255  # the grain stands still: take it off
-    hann = np.hanning(320)[:, None] * np.hanning(240)[None]
-    v, u = np.mgrid[-160:160, -120:120] + 0.5
-    with av.open(str(make(engine, request).path)) as file:
-        pictures = [frame.to_ndarray(format="gray")[seen] / light for frame in file.decode(video=0)]
-    phases = []
-    for n, picture in enumerate(pictures):
-        k = 2 * np.pi / (WAVE * camera.view(motion, n, frames, 24, 1).zoom)
-        flat = (picture - np.average(picture, weights=hann)) * hann
-        phases.append([np.angle((flat * np.exp(-1j * k * axis)).sum()) / k for axis in (u, v)])
-    return -np.unwrap(np.array(phases), period=WAVE * 1.03, axis=0)
-
-
-@pytest.mark.parametrize("motion", ["pan_left", "pan_right", "pan_up", "pan_down"])
-def test_a_pan_moves_by_fractions_of_a_pixel_without_jitter(engine, make, motion):
-    found = places(engine, make, motion)
-    steps = np.diff(found, axis=0)
-    assert np.abs(np.diff(steps, axis=0)).max() < 0.5
-    views = [camera.view(motion, n, 48, 24, 1) for n in range(48)]
-    wanted = -np.array([(view.x, view.y) for view in views]) * 360 * 1.03
-    assert np.abs((found - found[0]) - (wanted - wanted[0])).max() < 0.25
-
-
-@pytest.mark.parametrize("motion", ["push", "pull", "hold"])
-def test_a_zoom_glides_without_jitter(engine, make, motion):
-    found = places(engine, make, motion)
-    assert np.abs(np.diff(found, axis=0)).max() < 0.5
-    assert np.abs(np.diff(found, 2, axis=0)).max() < 0.25
-
-
-@pytest.mark.parametrize("motion", camera.MOTIONS)
-def test_no_camera_leaves_the_panel_or_zooms_too_far(motion):
-    for frames in (1, 2, 30, 400):
-        views = [camera.view(motion, n, frames, 24, seed) for n in range(frames) for seed in (0, 9)]
-        zooms = [view.zoom for view in views]
-        assert max(zooms) / min(zooms) <= 1.10
-        for view in views:
-            assert view.zoom >= 1
-            assert max(abs(view.x), abs(view.y)) <= (stage.ROOM - 1) / 2
-
-
-def test_layers_drift_apart_by_their_depth(engine, make):
-    far = np.full((800, 450, 4), 255, np.uint8)
-    far[..., :3] = 40
-    near = np.zeros((800, 450, 4), np.uint8)
-    far[390:410, 215:235, :3] = (255, 0, 0)
-    near[300:320, 215:235] = (0, 255, 0, 255)
-    layers = (
-        protocol.Layer(image=far, depth=0.2),
-        protocol.Layer(image=near, depth=1.0),
-    )
-    request = protocol.ClipRequest(
-        panel=protocol.Panel(image=far[..., :3].copy(), layers=layers),
-        motion="pan_right",
-        frames=24,
-        width=360,
-        height=640,
-        fps=24,
-        seed=1,
-    )
-    clip = make(engine, request)
-    with av.open(str(clip.path)) as file:
-        pictures = [frame.to_ndarray(format="rgb24").astype(int) for frame in file.decode(video=0)]
-
-    def middle(picture, channel):
-        bright = picture[..., channel] - picture[..., 1 - channel] > 60
-        return np.nonzero(bright)[1].mean()
-
-    moved = [middle(pictures[0], c) - middle(pictures[-1], c) for c in (0, 1)]
-    assert moved[1] > 3 * moved[0] > 0
-
-
-@pytest.mark.parametrize("weather", WEATHERS[1:])
-def test_weather_moves_over_a_still_picture(engine, make, weather):
-    image = np.full((400, 225, 3), 90, np.uint8)
-    request = protocol.ClipRequest(
-        panel=protocol.Panel(image=image),
-        motion="hold",
-        frames=12,
-        width=180,
-        height=320,
-        fps=24,
-        seed=3,
-        weather=weather,
-    )
-    with av.open(str(make(engine, request).path)) as file:
-        pictures = [frame.to_ndarray(format="gray").astype(int) for frame in file.decode(video=0)]
-    assert np.abs(pictures[0] - pictures[-1]).max() > 4
 
 
 def test_a_sheet_that_cannot_be_drawn_names_its_field(engine, make):

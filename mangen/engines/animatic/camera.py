@@ -31,22 +31,32 @@ def soft(t: float, end: float = 0.14) -> float:
     return (t - end / 2) / (1 - end)
 
 
-def view(motion: str, frame: int, frames: int, fps: int, seed: int) -> View:
-    """Where the camera looks at one frame of a shot."""
+def view(
+    motion: str, frame: int, frames: int, fps: int, seed: int, *, framing: str = "medium"
+) -> View:
+    """Where the camera looks at one frame of a shot; the framing gives a motion its temper."""
     t = soft(frame / max(1, frames - 1))
     way = 2 * t - 1
-    if motion == "push":
-        return View(y=-0.012 * t, zoom=1 + (ZOOM - 1) * t)
-    if motion == "pull":
-        return View(y=-0.012 * (1 - t), zoom=ZOOM - (ZOOM - 1) * t)
+    if motion == "shake" or framing == "action":
+        return _shaken(frame / fps, seed)
+    if motion in ("push", "pull"):
+        return _zoomed(1 - t if motion == "pull" else t, seed, framing)
     if motion == "hold":
         return View(zoom=1.02 + 0.02 * t)
-    if motion == "shake":
-        return _shaken(frame / fps, seed)
     dx, dy = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}[
         motion
     ]
-    return View(dx * PAN * way, dy * PAN * way, 1.03)
+    near = 1.0 + 0.05 * t if framing == "establish" else 1.03
+    return View(dx * PAN * way, dy * PAN * way, near)
+
+
+def _zoomed(t: float, seed: int, framing: str) -> View:
+    """A zoom at `t` of 0..1 of its way in: over a place it drifts aside, at a face it is close."""
+    if framing == "establish":
+        side = 1 if seed % 2 else -1
+        return View(x=side * PAN * 0.8 * (2 * t - 1), y=-0.012 * t, zoom=1.0 + 0.06 * t)
+    near = {"close": 1.03, "reaction": 1.03, "insert": 1.0}.get(framing, 1.0)
+    return View(y=-0.012 * t, zoom=near * (1 + (ZOOM - 1) * t))
 
 
 def _shaken(second: float, seed: int) -> View:

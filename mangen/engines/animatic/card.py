@@ -12,6 +12,7 @@ from mangen.engines.animatic import colour, lettering, outline, pen, stage
 
 SEAL: colour.Colour = (178, 44, 38)
 DEPTH = 0.9
+VEIL_DEPTH = 0.8
 _VERTICAL = 14  #: more characters than these are set in lines
 _END = "完"
 
@@ -30,7 +31,7 @@ def sheets(s: stage.Stage, request: protocol.PanelRequest) -> list[stage.Sheet]:
         image = pen.over(image, _subtitle(s, subtitle, bottom + 76 * s.unit))
     seal_at = (right + 74, s.h * 0.5) if upright else (s.w / 2, s.h * 0.2)
     image = pen.over(image, _seal(s, seal_at, subtitle or title))
-    return [stage.Sheet(_veil(s), 0.8), stage.Sheet(_shadowed(s, image), DEPTH)]
+    return [stage.Sheet(_veil(s), VEIL_DEPTH), stage.Sheet(_shadowed(s, image), DEPTH)]
 
 
 def _veil(s: stage.Stage) -> protocol.Image:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import cv2
 import numpy as np
@@ -180,15 +181,26 @@ class Pen:
         return wobbled(small, wobble, seed) if wobble else small
 
 
-def wobbled(image: protocol.Image, pixels: float, seed: int) -> protocol.Image:
-    """The image displaced by slow noise of about +-`pixels`."""
-    height, width = image.shape[:2]
+Waves = tuple[np.ndarray[Any, np.dtype[np.float32]], np.ndarray[Any, np.dtype[np.float32]]]
+
+
+def waves(height: int, width: int, pixels: float, seed: int) -> Waves:
+    """Where each pixel of a sheet comes from when slow noise moves it by about +-`pixels`."""
     yy, xx = np.mgrid[:height, :width].astype(np.float32)
     dx = noise.field(height, width, seed, cell=28, octaves=2) - np.float32(0.5)
     dy = noise.field(height, width, seed + 1, cell=28, octaves=2) - np.float32(0.5)
-    x, y = xx + dx * (pixels * 4), yy + dy * (pixels * 4)
-    moved = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    return xx + dx * np.float32(pixels * 4), yy + dy * np.float32(pixels * 4)
+
+
+def displaced(image: protocol.Image, by: Waves) -> protocol.Image:
+    """The image with each pixel taken from where `by` says."""
+    moved = cv2.remap(image, *by, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
     return np.asarray(moved, np.uint8)
+
+
+def wobbled(image: protocol.Image, pixels: float, seed: int) -> protocol.Image:
+    """The image displaced by slow noise of about +-`pixels`."""
+    return displaced(image, waves(image.shape[0], image.shape[1], pixels, seed))
 
 
 def over(below: protocol.Image, above: protocol.Image) -> protocol.Image:
