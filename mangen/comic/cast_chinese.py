@@ -19,6 +19,9 @@ from mangen.comic import lexicon, people, words
 TAGGED_CHARACTERS = 100_000  #: about so much of a long text is tagged for names: tagging is slow
 SELVES_PER_THOUSAND = 2.0  #: how often the narration of a first-person text says 我
 ENOUGH = 3  #: points that make a word somebody
+OFTEN = 2  #: so often a pair is followed by one character that is no usual name's
+COMMON = 50  #: a word of the dictionary that is met now and then
+WHOLE = 0.9  #: in so many of its places a cut name goes on alike
 
 _HAN = r"[\u4e00-\u9fff]"
 _DOUBLE = "|".join(lexicon.words("double-surname"))
@@ -73,7 +76,7 @@ def find(narration: Sequence[str], speech: Sequence[str], text: str) -> people.C
     """The people of a Chinese text."""
     evidence = _evidence(narration, speech)
     tagged = _tagged(text)
-    named, aliases = _distinct(text, _scores(text, evidence, tagged), tagged)
+    named, aliases = _distinct(text, _whole(text, _scores(text, evidence, tagged)), tagged)
     for name in tuple(named):
         given = name[1:]
         if len(name) == 3 and given not in aliases and text.count(given) > text.count(name):
@@ -197,6 +200,8 @@ def _score(word: str, points: int, tags: int) -> int:
     score = points + min(tags, 3) + int(tags > 0) + int(_born(word))
     if word.isascii() or (0 < known <= 50 and len(word) == 3):
         score += 1  # a foreign or rare word that does human things
+    elif points and not known and len(word) == 3 and _born(word):
+        score += 1  # in no dictionary, with a surname
     if known > 50 and not tags:
         score -= 4
     elif known > 300:
@@ -238,6 +243,44 @@ def _never() -> frozenset[str]:
     for section in ("look", "insert", "action"):
         listed.update(lexicon.words(section))
     return frozenset(listed)
+
+
+def _whole(text: str, scores: Mapping[str, int]) -> dict[str, int]:
+    """The names with those made whole that were cut after two characters: 郭守(义)."""
+    found = dict(scores)
+    for word in sorted(scores):
+        longer = _longer(text, word)
+        if longer is not None:
+            found[longer] = max(found.get(longer, 0), found.pop(word))
+    return found
+
+
+def _longer(text: str, word: str) -> str | None:
+    """The name that a word is the beginning of wherever it stands."""
+    full = 3 if word.startswith(tuple(lexicon.words("double-surname"))) else 2
+    if len(word) != full or not _born(word) or word.isascii():
+        return None
+    places = [match.end() for match in re.finditer(word, text)]
+    after = collections.Counter(text[at : at + 1] for at in places)
+    last, count = max(after.items(), key=lambda item: (item[1], item[0]))
+    given = last in lexicon.characters("male-given") | lexicon.characters("female-given")
+    if count < WHOLE * len(places) or not (given or count >= OFTEN):
+        return None
+    if not re.match(_HAN, last) or not _may_be_name(word + last):
+        return None
+    verbs = _goes_on()
+    acting = sum(
+        verbs.match(text, at) is not None or words.frequency(text[at : at + 2]) > COMMON
+        for at in places
+    )
+    return word + last if acting * 2 < len(places) else None
+
+
+@functools.cache
+def _goes_on() -> re.Pattern[str]:
+    """What follows a whole name: how and what one does."""
+    suffixes = f"{_SUFFIX}|先生|太太|夫人|女士|老师|医生|总|家|府"
+    return re.compile(f"{MANNER}|{say()}|{_verbs()}|{suffixes}|[和与跟同向朝对往从于以为]")
 
 
 def _distinct(

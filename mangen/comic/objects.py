@@ -26,6 +26,7 @@ TELLING = (
     *("umbrella", "fan", "bag", "flower", "cup", "staff", "clock", "bell", "drum", "flag"),
     *("wine", "lantern", "lamp"),
 )
+_MEASURES = "本把柄封只匹条艘叶壶杯盏张件棵辆口坛束"
 #: in the sky of a day there is none
 _BY_NIGHT = frozenset({"moon"})
 
@@ -61,9 +62,10 @@ def named(masked: str, language: people.Language) -> list[Named]:
         at = 0
         for word in words.words(masked):
             # a character inside of a longer word is another word: 信 in 相信
-            if len(word) == 1 and word in _single() and at not in taken:
-                hits.append(Named(at, at + 1, labels[word]))
             at += len(word)
+            counted = len(word) == 1 or word[-2] in _MEASURES  # 一本书
+            if counted and word[-1] in _single() and at - 1 not in taken:
+                hits.append(Named(at - 1, at, labels[word[-1]]))
     return sorted(hits)
 
 
