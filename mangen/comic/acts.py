@@ -21,6 +21,9 @@ _REACH = 9  #: characters between a verb and what it holds
 _NOT = re.compile(
     r"[让叫使命请别不没未]|想要|必须|应该|[他她]们|\b(?:not|never|let|make|made|would|should)\b|n't\b"
 )
+#: before whom something is done to
+_TOWARDS = "在对向把被给跟朝到往从着住过"
+_TO = re.compile(r"\b(?:to|at|of|with|from|for|by|toward|towards|behind|beside|before)$")
 _STOPS = "，。！？；,.!?;：:"
 
 
@@ -36,10 +39,12 @@ def subject(masked: str, at: int, mentions: Mentions, carried: Sequence[str]) ->
 
 
 def _acts(masked: str, where: int) -> bool:
-    """Say whether who is named there can be a subject: not the 他 of 从他的胯下."""
+    """Say whether who is named there can be a subject: not the 他 of 从他的胯下, 跪在他面前."""
+    before = masked[:where].rstrip()
+    if not before or before[-1] in _STOPS:
+        return True
     owns = masked[where + 1 : where + 6].lstrip("□").startswith("的")
-    starts = not masked[:where].strip() or masked[:where].rstrip()[-1] in _STOPS
-    return starts or not owns
+    return not owns and before[-1] not in _TOWARDS and not _TO.search(before)
 
 
 def gesture(

@@ -31,6 +31,8 @@ _END = r"(?=[，,。：:！!？?…“]|了|着|起|一|$)"
 #: verbs that nothing but a person can be the subject of
 _ONLY_HUMAN = "咳嗽|皱眉|点头|摇头|转身|回头|抬头|低头|伸手|冷笑|苦笑|微笑|叹了|笑了|哭了|愣|怔"
 _SUFFIX = "哥哥|姐姐|哥|姐|嫂|叔|伯|爷|兄|姑娘|公子|小姐|先生|少爷|老爷|大人"
+_LADIES = "仙子|姑娘|小姐|夫人|太太|女士|师姐|师妹|公主|贵妃|娘娘|妈|婶|嫂|姨"
+_LORDS = "公子|先生|少爷|师兄|师弟|将军|王爷|老爷|叔|伯|大哥"
 MANNER = (
     "低声|大声|轻声|高声|厉声|沉声|柔声|小声|齐声|应声|压低声音|冷冷地?|淡淡地?|轻轻地?|缓缓地?|连忙|急忙|忽然|突然|"
     "终于|黯然|怒|忙|又|便|因|亦|也|却|只|才|正|继续|接着|摇头|点头|看罢"
@@ -87,6 +89,7 @@ def find(narration: Sequence[str], speech: Sequence[str], text: str) -> people.C
             named[word] = people.Person(
                 name=word, sex=sex, age=age, count=text.count(word), role=True
             )
+    _title(named, text)
     _identify(named, aliases, narration)
     for line in narration:
         for match in _I_AM.finditer(line):
@@ -116,6 +119,18 @@ def _evidence(narration: Iterable[str], speech: Iterable[str]) -> collections.Co
         for match in heard.finditer(line):
             points[match.group(1)] += 1
     return points
+
+
+def _title(named: dict[str, people.Person], text: str) -> None:
+    """Tell the sex of the only one of a surname by a title that stands with it: 洛仙子."""
+    titles: tuple[tuple[people.Sex, str], ...] = (("female", _LADIES), ("male", _LORDS))
+    for name, person in tuple(named.items()):
+        surname = name[:2] if name.startswith(tuple(lexicon.words("double-surname"))) else name[0]
+        if person.role or sum(n.startswith(surname) for n in named) > 1:
+            continue
+        for sex, listed in titles:
+            if re.search(f"{surname}(?:{listed})", text):
+                named[name] = dataclasses.replace(person, sex=sex)
 
 
 def _identify(
@@ -184,7 +199,7 @@ def _scores(text: str, evidence: Mapping[str, int], tagged: Mapping[str, int]) -
         if _may_be_name(word)
     }
     surnames = "".join(sorted(lexicon.characters("surname")))
-    for match in re.finditer(rf"[老小阿][{surnames}](?=[说道问笑，的后把站坐走])", text):
+    for match in re.finditer(rf"[老小阿][{surnames}](?=[说道问笑，的后把站坐走]|{_verbs()})", text):
         word = match.group()
         if _may_be_name(word) and words.frequency(word) < 100:
             scores[word] = max(scores.get(word, 0), ENOUGH)

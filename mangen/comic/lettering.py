@@ -22,6 +22,12 @@ _TIME = (
 #: a line that says nothing else
 _ONLY = re.compile(rf"{_TIME}[里夜晚的，、 ]*\w{{0,5}}[。，：…—]*")
 _WHEN = re.compile(f"{_TIME}(?:的?{_TIME})?")
+_JUMP = re.compile(
+    r"[一二两三四五六七八九十百千数几\d]+多?余?个?(?:年|天|日|月|个?小时|载)之?后|(?:第二|次|翌|隔)[天日晚]"
+    r"|(?:\w+ ){1,2}(?:years?|days?|months?|weeks?) later"
+    r"|(?:the )?(?:next|following) (?:day|morning|evening|night)",
+    re.IGNORECASE,
+)
 _IN_MIND = re.compile(r"^(?:这|那)")
 _ONLY_EN = re.compile(
     r"(?:(?:\w+ ){1,2}(?:years?|days?|months?|weeks?|hours?) (?:later|ago|before|after)"
@@ -31,6 +37,11 @@ _ONLY_EN = re.compile(
 )
 _WHEN_EN = re.compile(_ONLY_EN.pattern.removesuffix("[.,:]?"), re.IGNORECASE)
 _MARKS = " 　，。：…—,.:;；"
+
+
+def jumps(narration: str) -> bool:
+    """Say whether a paragraph begins later than the one before ended: 三日后, 第二天."""
+    return _JUMP.match(narration.lstrip()) is not None
 
 
 def fits(line: model.Line) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import re
@@ -26,6 +27,11 @@ PRONOUNS: Mapping[str, Sex] = {
     "She": "female",
 }
 
+#: somebody new, whom the next pronoun means
+STRANGER = re.compile(
+    "一(?:[个名位]|道)[^，。！？]{0,8}?(?:(?P<female>女[子人孩郎]|少女|妇人)"
+    "|(?P<male>男[子人孩]|青年|少年|老者|老人|大汉|书生)|身影|人影|黑影)"
+)
 #: before the subject of a clause
 _SUBJECT = re.compile(
     r"(?:^|[，。！？；：…—”」』、,.;:!?\"”]\s?|\band\s|\bthat\s|\bwhen\s|\bas\s)$"
@@ -78,37 +84,49 @@ def with_pronouns(found: Cast, narration: Iterable[str]) -> Cast:
     """The cast with each one's sex as the pronouns say that follow their names.
 
     A pronoun counts as the subject of a clause, where exactly one person was named before it: in
-    the same paragraph. Where nothing else tells, one who starts a paragraph counts as whom the
-    last one named.
+    the same paragraph. Where nothing else tells, one before any name counts as whom the paragraph
+    before named first.
     """
-    votes: dict[str, int] = {}
-    weak: dict[str, int] = {}
-    last: set[str] = set()
+    votes: collections.Counter[str] = collections.Counter()
+    weak: collections.Counter[str] = collections.Counter()
+    last: str | None = None
     for line in narration:
-        named: set[str] = set()
-        used: set[str] = set()
-        for match in found.pattern.finditer(line):
-            word = match.group()
-            if word in SELVES:
-                continue
-            if word not in PRONOUNS:
-                named.add(found.aliases[word])
-                continue
-            fresh, used = word not in used, used | {word}
-            if not fresh or not _SUBJECT.search(line, 0, match.start()):
-                continue
-            who, counted = (named, votes) if named else (last, weak)
-            if len(who) == 1:
-                name = next(iter(who))
-                counted[name] = counted.get(name, 0) + (1 if PRONOUNS[word] == "female" else -1)
-        last = named or last
+        last = _vote(found, line, last, votes, weak)
     told: dict[str, Person] = {}
     for name, person in found.people.items():
-        vote = votes.get(name, 0) or weak.get(name, 0)
+        vote = votes[name] or weak[name]
         enough = 1 if person.sex == "unknown" else 2
         sex: Sex = "female" if vote >= enough else "male" if -vote >= enough else person.sex
         told[name] = person if person.role else dataclasses.replace(person, sex=sex)
     return dataclasses.replace(found, people=told)
+
+
+def _vote(
+    found: Cast,
+    line: str,
+    last: str | None,
+    votes: collections.Counter[str],
+    weak: collections.Counter[str],
+) -> str | None:
+    """Count the pronouns of a paragraph; answers whom the next one's may mean."""
+    named: list[str] = []
+    used: set[str] = set()
+    for match in found.pattern.finditer(line):
+        word = match.group()
+        if word in found.aliases:
+            named.append(found.aliases[word])
+            continue
+        fresh, used = word not in used, used | {word}
+        if word in SELVES or not fresh or not _SUBJECT.search(line, 0, match.start()):
+            continue
+        vote = 1 if PRONOUNS[word] == "female" else -1
+        if len(set(named)) == 1:
+            votes[named[0]] += vote
+        elif not named and last is not None:
+            weak[last] += vote
+    if STRANGER.search(line):
+        return None
+    return named[0] if named else last
 
 
 def by_count(people: Iterable[Person]) -> dict[str, Person]:

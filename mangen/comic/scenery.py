@@ -22,6 +22,8 @@ _DOORS = {
     **dict.fromkeys(("shop", "office", "hospital", "classroom"), "street"),
     **dict.fromkeys(("room", "hall"), "courtyard"),
 }
+#: after these a place is seen in a picture or spoken of
+_TOLD = re.compile("照片|相片|画上|画里|画中|电视|屏幕|地图|信里|信中|信上|听说|据说|说起|提起")
 #: English words for places that are nearly always near another one
 _VAGUE = frozenset({"house", "home", "fire", "bed", "boat", "bar"})
 _INSIDE = frozenset("里裡内中上下边邊外前口间間旁")
@@ -108,6 +110,8 @@ def _place(masked: str, singles: list[tuple[int, str]]) -> tuple[str | None, boo
         sure = after in _INSIDE or word[-1] in _INSIDE or any(ch in _GOING for ch in before)
         if after == "的" and word[-1] not in _INSIDE:
             continue  # the designer of a company is not at the company
+        if _TOLD.search(re.split("[。！？]", masked[:at])[-1]):
+            continue
         if label in _DOORS and _BEFORE_DOOR.match(masked, at + len(word)):
             label, sure = _DOORS[label], True
         grade = 2 if sure and after else int(len(word) > 1)

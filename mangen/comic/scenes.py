@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Sequence
 
-from mangen.comic import objects, people, scenery, sentences
+from mangen.comic import lettering, objects, people, scenery, sentences
 from mangen.engines import protocol
 
 #: a picture of the past or of the mind, and the way back from it
@@ -92,8 +92,12 @@ def of(
             kept.lasting = now.lasting
             now = _State(dataclasses.replace(before, weather="clear", time="day"))
             lead, entered = _lead(row, names, language), True
-        now.moved(one, first=n == 0)
-        fresh = n == 0 or (now.labels.place, now.labels.time) != (before.place, before.time)
+        jumps = lettering.jumps(words)
+        if jumps:
+            now.labels = dataclasses.replace(now.labels, weather="clear", time="day")
+        now.moved(one, first=n == 0 or jumps)
+        moved = (now.labels.place, now.labels.time) != (before.place, before.time)
+        fresh = n == 0 or moved or jumps
         sobered = returned or (sobered and not fresh)
         scenic = _things(row[lead:], names, language, now)
         told.append([])

@@ -16,7 +16,10 @@ TURNS_BACK = 8  #: how far back the other one of a conversation may have spoken
 PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
 
 
+INTRODUCED = 7  #: paragraphs after which a stranger will be named, or never
 RUN = 40  #: turns in a row without a name that are still told by the one who follows
+
+_CALLS = re.compile(r"[哥姐弟妹叔伯爷姨]?(?:[，。！？…、,!?.]|$)")
 
 
 class Mention(NamedTuple):
@@ -63,6 +66,8 @@ class Teller:
         self.recent: collections.deque[str] = collections.deque(maxlen=4)
         self.last_by_sex: dict[people.Sex, str] = {}
         self.subject: str | None = None
+        self.met: set[str] = set()
+        self.ahead: Sequence[Sequence[sentences.Piece]] = ()
 
     def tell(self, paragraphs: Sequence[Sequence[sentences.Piece]]) -> list[list[Told]]:
         """For each piece of each paragraph of a chapter: who speaks, who is seen."""
@@ -71,6 +76,7 @@ class Teller:
         lead: _Segment | None = None
         for number, pieces in enumerate(paragraphs):
             row: list[Told] = [Told(None, ())] * len(pieces)
+            self.ahead = paragraphs[number + 1 : number + 1 + INTRODUCED]
             segments = _segments(pieces)
             for segment in segments:
                 self._read(segment, pieces, row)
@@ -84,7 +90,9 @@ class Teller:
         for turn in turns:
             seen = (turn.speaker,) if turn.speaker else ()
             for piece in turn.segment.pieces:
-                told[turn.paragraph][piece] = Told(turn.speaker, seen, called=turn.called)
+                told[turn.paragraph][piece] = Told(
+                    turn.speaker, seen, called=_addressed(turn.segment, turn.speaker)
+                )
         return told
 
     # ------------------------------------------------------------ narration
@@ -123,7 +131,26 @@ class Teller:
                 name = self.cast.aliases[word]
             self._remember(name)
             found.append(Mention(match.start(), match.end(), name))
-        return found
+        stranger = None if quoted else people.STRANGER.search(text)
+        if stranger and not any(stranger.start() <= m.at < stranger.end() for m in found):
+            newcomer = self._introduced(stranger)
+            if newcomer:
+                self._remember(newcomer)
+                found.append(Mention(stranger.start(), stranger.end(), newcomer))
+        return sorted(found)
+
+    def _introduced(self, stranger: re.Match[str]) -> str | None:
+        """Who somebody is that comes without a name: the next new one who is named."""
+        sex = "female" if stranger["female"] else "male" if stranger["male"] else None
+        for piece in itertools.chain.from_iterable(self.ahead):
+            for match in self.cast.pattern.finditer(piece.text):
+                name = self.cast.aliases.get(match.group())
+                person = self.cast.people.get(name or "")
+                if person is None or person.role or person.name in self.met:
+                    continue
+                if person.sex in {sex, "unknown"}:
+                    return person.name
+        return None
 
     def _referent(self, pronoun: str) -> str:
         sex = people.PRONOUNS[pronoun]
@@ -142,6 +169,7 @@ class Teller:
         )
 
     def _remember(self, name: str) -> None:
+        self.met.add(name)
         if name in self.recent:
             self.recent.remove(name)
         self.recent.appendleft(name)
@@ -251,6 +279,16 @@ class Teller:
             for back in range(run - 1, n - 1, -1):
                 speaker = _other(turns, back, speaker or "", None)
                 turns[back].speaker = speaker
+
+
+def _addressed(segment: _Segment, speaker: str | None) -> str | None:
+    """Whom it speaks to by a name that stands alone (林晚，当年)."""
+    for mention in segment.mentions:
+        before, after = segment.text[: mention.at], segment.text[mention.end :]
+        alone = not before.strip() or not before.rstrip()[-1].isalnum()
+        if alone and mention.name != speaker and _CALLS.match(after):
+            return mention.name
+    return None
 
 
 def _segments(pieces: Sequence[sentences.Piece]) -> list[_Segment]:

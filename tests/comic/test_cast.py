@@ -63,3 +63,36 @@ def test_the_leads_of_a_long_generated_novel_are_whole():
         if line.quoted
     }
     assert speakers == set(LEADS)
+
+
+XIANXIA = (
+    "青云宗，外门演武场。\n“萧凡，你这个废物！”赵无极一脚踩在少年的胸口，冷笑道。\n"
+    "忽然，天边一道惊雷劈下，一名白衣女子踏剑而来，长发飞舞。\n“住手。”她的声音清冷如霜。\n"
+    "“洛……洛仙子！”赵无极连忙收剑行礼。\n洛清寒走到萧凡面前，伸出手：“跟我走。”\n"
+)
+
+
+def test_a_stranger_is_who_is_named_next(boards):
+    _, board = boards.of(XIANXIA)
+    coming = next(s for s in boards.shots(board) if "踏剑" in s.lines[0].text)
+    assert coming.characters == ("洛清寒",)
+    assert ("洛清寒", "住手。") in boards.said(board)
+    her = next(c for c in board.characters if c.name == "洛清寒")
+    assert her.sex == "female"
+    assert {"白衣", "长发", "清冷"} <= set(her.words)
+
+
+def test_a_stranger_whom_nobody_names_is_nobody(boards):
+    _, board = boards.of("林晚站在门口。“谁？”林晚说。\n一名白衣女子走来。\n林晚没有说话。")
+    coming = next(s for s in boards.shots(board) if "白衣" in s.lines[0].text)
+    assert "林晚" not in coming.characters
+
+
+def test_who_is_called_is_seen_beside_and_who_is_talked_of_is_not(boards):
+    _, board = boards.of(
+        "陈默推开门。林晚站起身。\n“林晚，我们走。”陈默说。\n雨停了。\n天亮了，路上一个人也没有。\n"
+        "“林晚的信呢？”陈默问。"
+    )
+    shots = {s.lines[0].text: s for s in boards.shots(board)}
+    assert shots["林晚，我们走。"].characters == ("陈默", "林晚")
+    assert shots["林晚的信呢？"].characters == ("陈默",)
