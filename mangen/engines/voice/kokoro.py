@@ -62,7 +62,7 @@ class Kokoro:
     """
 
     name = "kokoro"
-    version = "1.0-int8-2"
+    version = "1.0-int8-3"
 
     def __init__(self, *, threads: int = 1) -> None:
         self._threads = threads

@@ -8,12 +8,12 @@ from typing import Any
 
 _DIGITS = "零一二三四五六七八九"
 #: words that make a lone 2 两: 两个, 两点, 两公里; never 二月, 二号, 二楼, 第二
-_MEASURES = (
+MEASURES = (
     "个|名|只|条|张|块|片|本|件|杯|碗|岁|天|年(?!级)|周|次|种|位|人|分钟|小时|秒|米|里|公里|厘米|"
     "斤|公斤|克|吨|升|元|万|千|亿|美元|倍|辆|架|艘|套|双|对|把|支|根|颗|粒|瓶|箱|口|头|匹|下|遍|"
     "声|句|步|场|集|部|点|平方|立方|摄氏度|度|港元|欧元|英镑|毫|家|间|栋|座|扇|滴|封|份|门|盏"
 )
-_MEASURE = re.compile(_MEASURES)
+_MEASURE = re.compile(MEASURES)
 _LONGEST = 12  #: digits; longer ones are names, said digit by digit
 
 
