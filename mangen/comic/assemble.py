@@ -27,6 +27,7 @@ class Part:
     panel: protocol.Image | pathlib.Path | None = None  #: what is shown where the clip is missing
     frames: int
     audio: soundtrack.Samples | None = None  #: mono, 48 kHz, shape (n,); None: silence
+    dissolve: int = 0  #: frames in which it melts out of the last picture before it; 0: a cut
     scene: protocol.SceneLabels | None = None  #: what plays under the voices; None: nothing
 
 

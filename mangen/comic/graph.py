@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mangen.comic import lettering, model, requests, timing, voicing
+from mangen.comic import lettering, model, requests, timing, transitions, voicing
 from mangen.engines import length, protocol
 from mangen.ledger import jobs
 
@@ -141,7 +141,8 @@ class _Graph:
         upstream: list[str] = []
         shots: list[dict[str, Any]] = []
         seconds = 0.0
-        for shot in episode.shots:
+        melting = transitions.of(episode.shots)
+        for shot, dissolve in zip(episode.shots, melting, strict=True):
             for job in self._shot(episode, shot):
                 needs.append(jobs.Need(stage=job.stage, subject=job.subject))
                 upstream.append(job.key)
@@ -154,6 +155,7 @@ class _Graph:
                     "kind": shot.kind,
                     "lines": lines,
                     "card_seconds": card_seconds(shot),
+                    "dissolve": dissolve,
                     "scene": requests.scene_params(shot.scene),
                 }
             )
@@ -351,6 +353,7 @@ def _shown(shots: Sequence[Mapping[str, Any]]) -> list[Any]:
         [
             s["kind"],
             s["card_seconds"],
+            s["dissolve"],
             [[li["text"], li["spoken"], li["speaker"], li["lettered"]] for li in s["lines"]],
         ]
         for s in shots

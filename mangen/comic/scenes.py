@@ -18,7 +18,7 @@ FLASHBACK = re.compile(
     r"脑里|脑海|回忆|想起|记得|记忆|当年|那年|梦见|梦里|仿佛看见|恍惚间|浮现"
     r"|\b(?:remember(?:ed)?|recall(?:ed)?|memory|memories)\b"
 )
-_RETURN = re.compile(
+RETURN = re.compile(
     r"这时|此时|此刻|现在|如今|回过神|眼前|醒来|\b(?:now|today|at present)\b", re.IGNORECASE
 )
 _HOME = {
@@ -85,7 +85,7 @@ def of(
     told: list[list[Setting]] = []
     for n, (row, words, one) in enumerate(zip(rows, narration, seen, strict=True)):
         before, lead, entered, returned = now.labels, 0, False, False
-        if kept is not None and _RETURN.search(words) and not FLASHBACK.search(words):
+        if kept is not None and RETURN.search(words) and not FLASHBACK.search(words):
             now, kept, returned = kept, None, True
         elif kept is None and one.place_is_sure and FLASHBACK.search(words):
             kept = _State(dataclasses.replace(before, place=home) if n == 0 else before)

@@ -34,7 +34,10 @@ class Show:
         shown: burner.Array | None = None
         for i, part in enumerate(self.parts):
             self.genuine = False
+            before = shown
             for k, frame in enumerate(self._part(i, part, shown)):
+                if before is not None and k < part.dissolve:
+                    frame = _blend(before, frame, (k + 1) / (part.dissolve + 1))
                 shown = frame
                 if k == part.frames // 2:
                     self._consider(part, frame)
@@ -109,6 +112,10 @@ class Show:
                     planes = next(footage.of_clip(part.clip, self.width, self.height))
                     return np.asarray(cv2.cvtColor(planes, cv2.COLOR_YUV2RGB_I420), np.uint8)
         raise errors.EngineError("no part of the episode has a picture: neither clip nor panel")
+
+
+def _blend(one: burner.Array, other: burner.Array, share: float) -> burner.Array:
+    return np.asarray(cv2.addWeighted(one, 1 - share, other, share, 0), np.uint8)
 
 
 def _picture(part: assemble.Part) -> protocol.Image | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fractions
 import hashlib
 import itertools
@@ -245,6 +246,47 @@ def test_a_clip_of_another_size_or_format_is_fitted(tmp_path):
     assert made.replaced == ()
     for frame in frames_of(made.video):
         assert frame[:HEIGHT].min() > 100
+
+
+def test_a_balloon_stands_for_its_subtitle_where_its_clip_is_seen(tmp_path):
+    clip = write_clip(tmp_path / "a.mp4", [100] * 24)
+    parts = [
+        assemble.Part(clip=clip, frames=24),
+        assemble.Part(clip=None, panel=panel(), frames=24),
+    ]
+    said = [
+        subtitles.TimedLine(start_frame=at, frames=24, text="谁？", lettered=True) for at in (0, 24)
+    ]
+    shown = [dataclasses.replace(line, lettered=False) for line in said]
+    drawn = [
+        made_of(parts, tmp_path / name, cues=subtitles.cues(lines))
+        for name, lines in (("a", said), ("b", shown), ("c", []))
+    ]
+    lettered, burned, bare = (frames_of(one.video) for one in drawn)
+
+    def differ(one, other):
+        return np.abs(one.astype(int) - other.astype(int)).max() > 60
+
+    assert differ(burned[12], bare[12])
+    assert not differ(lettered[12], bare[12])
+    assert differ(lettered[36], bare[36])
+    assert drawn[0].srt.read_text("utf-8") == drawn[1].srt.read_text("utf-8") != ""
+    assert drawn[0].ass.read_text("utf-8").count("谁？") == 2
+
+
+def test_a_picture_melts_into_the_next_and_no_frame_is_lost(tmp_path):
+    parts = [
+        assemble.Part(clip=write_clip(tmp_path / "a.mp4", [60] * 24), frames=24),
+        assemble.Part(clip=write_clip(tmp_path / "b.mp4", [180] * 24), frames=24, dissolve=10),
+    ]
+    made = made_of(parts, tmp_path / "out")
+    lumas = lumas_of(made.video)
+    assert len(lumas) == made.frames == 48
+    steps = np.diff(lumas[23:35])
+    assert (steps[:10] > 5).all()
+    assert (steps < 20).all()
+    assert abs(lumas[23] - lumas[5]) < 2
+    assert abs(lumas[35] - lumas[45]) < 2
 
 
 def test_subtitles_are_burned_in_their_frames_only(tmp_path):

@@ -157,6 +157,7 @@ def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gather
                 panel=panel,
                 frames=frames,
                 audio=_sound(heard, times, frames),
+                dissolve=shot.get("dissolve", 0),
                 scene=requests.scene(shot["scene"]) if "scene" in shot else None,
             )
         )
