@@ -58,6 +58,9 @@ def draw(
             _short_sleeve(p, shoulder, elbow, main, k)
         return
     fingers()
+    if kind in garment.WIDE and wrist[1] < elbow[1] - 50 * k:
+        _fallen_sleeve(p, look, joints, k, main)
+        return
     if kind in garment.WIDE and look["age"] != "child":
         _wide_sleeve(p, look, joints, k, main)
         return
@@ -135,3 +138,33 @@ def _wide_sleeve(
         y = elbow[1] + (wrist[1] - elbow[1]) * share
         fold = [(x, y + 14), (x + side * 6, y + 46), (x + side * 4, low + drop * 0.6)]
         p.line(outline.curve(fold, closed=False), 4, paint=dark)
+
+
+def _fallen_sleeve(
+    p: pen.Pen, look: Mapping[str, Any], joints: Joints, k: float, main: Colour
+) -> None:
+    """A hanging sleeve of a raised arm: it has slid down and bares the forearm."""
+    shoulder, elbow, wrist = joints
+    side = 1 if wrist[0] >= shoulder[0] else -1
+    share = 0.5
+    edge = (
+        elbow[0] + (wrist[0] - elbow[0]) * share,
+        elbow[1] + (wrist[1] - elbow[1]) * share,
+    )
+    fore = outline.limb([elbow, wrist], [40 * k, 31 * k])
+    skin = colour.of(look["skin"])
+    p.shape(fore, skin, shade=colour.dark(skin, 0.2), width=5)
+    dark, drop = colour.dark(main, 0.3), 96 * k
+    bag = outline.curve([
+        (shoulder[0] + (elbow[0] - shoulder[0]) * 0.4, elbow[1] - 16 * k, 1),
+        (elbow[0] - side * 10 * k, elbow[1] + drop, 1), (elbow[0] + side * 34 * k, elbow[1] + drop),
+        (edge[0] + side * 30 * k, edge[1] + 6, 1), (edge[0] - side * 24 * k, edge[1] - 8, 1),
+    ])  # fmt: skip
+    p.ink(bag, 11)
+    p.fill(bag, dark)
+    with p.clipped(bag):
+        p.fill(outline.moved(bag, 7, -11), main)
+    _tube(p, (shoulder, elbow, edge), (68 * k, 64 * k, 52 * k), main)
+    rim = [(edge[0] - side * 27 * k, edge[1] - 6), (edge[0] + side * 30 * k, edge[1] + 6)]
+    p.line(outline.straight(rim), 19, taper=(0, 0))
+    p.line(outline.straight(rim), 12, paint=colour.of(look["trim"]), taper=(0, 0))

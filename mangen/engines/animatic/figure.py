@@ -96,7 +96,7 @@ def mouth_at(look: Mapping[str, Any], act: Act) -> build.Spot:
 def box(look: Mapping[str, Any], act: Act) -> Box:
     """What the whole person may touch, with hat, arms and what they hold."""
     tall = height(look)
-    wide = tall * (0.75 if act.held or act.gesture or act.pose == "dash" else 0.55)
+    wide = tall * (0.8 if act.held or act.gesture or act.pose == "dash" else 0.55)
     wide += abs(math.sin(math.radians(act.lean))) * tall
     return -wide, -tall * (1.2 if act.held else 1.12), wide, tall * 0.06
 
@@ -199,14 +199,17 @@ def _grip(
     attack = act.gesture == "strike" or (act.pose == "dash" and not act.gesture)
     hand = 0 if _holder(act, facing) == "l" else 1
     palms = [_palm(joints, b.thick) for joints in both]
+    x, y = palms[hand]
+    above = -(_turned(x, y - b.hip, doing.bend)[1] + b.hip + doing.drop)
     return held.Grip(
-        at=palms[hand],
+        at=(x, y),
         other=palms[1 - hand],
         side=-1 if hand == 0 else 1,
         both=act.held in pose.TWO_HANDED or (attack and act.held in ("fork", "staff")),
         attack=attack,
+        bend=doing.bend,
         head=b.head,
-        ground=-doing.drop,
+        ground=y + above,
         size=0.8 if look["age"] == "child" else 1.0,
         accent=colour.of(look["trim"]),
     )

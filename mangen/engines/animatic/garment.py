@@ -12,13 +12,14 @@ from mangen.engines.animatic.colour import Colour
 #: kind -> where its hem lies (share of the hip's height above the ground) and how wide it falls
 _HEMS = {
     "robe": (0.06, 1.85), "court": (0.05, 1.95), "ruqun": (0.05, 2.05), "gown": (0.12, 1.4),
-    "coat": (0.42, 1.32), "labcoat": (0.42, 1.3), "dress": (0.5, 1.9), "qipao": (0.3, 1.05),
+    "beizi": (0.05, 1.8), "coat": (0.42, 1.32),
+    "labcoat": (0.42, 1.3), "dress": (0.5, 1.9), "qipao": (0.3, 1.05),
     "aoqun": (0.34, 1.55),
 }  # fmt: skip
 LONG = frozenset(_HEMS)  #: garments that cover the thighs
 BARE = frozenset({"vest"})  #: without sleeves
 SHORT = frozenset({"dress", "qipao", "tshirt"})  #: with short sleeves
-WIDE = frozenset({"robe", "court", "ruqun"})  #: with hanging sleeves
+WIDE = frozenset({"robe", "court", "ruqun", "beizi"})  #: with hanging sleeves
 CUFFED = frozenset({"gown", "jacket", "armour", "uniform", "hoodie", "tracksuit", "cardigan"})
 _SKIRTED = frozenset({"dress", "qipao", "aoqun"})  #: bare shins
 

@@ -30,8 +30,9 @@ class Grip:
     side: int  #: 1: at the picture's right of the body
     both: bool
     attack: bool
+    bend: float  #: degrees that the torso is turned by; long things stay upright
     head: float  #: y of the head's centre
-    ground: float
+    ground: float  #: y that lies on the ground below the fist
     size: float
     accent: Colour
 
@@ -75,7 +76,8 @@ def _axis(g: Grip) -> tuple[Spot, Spot]:
         dx, dy = g.at[0] - g.other[0], g.at[1] - g.other[1]
         far = math.hypot(dx, dy) or 1.0
         return g.at, (dx / far, dy / far)
-    return g.at, (g.side * 0.04, -1.0)
+    bend = math.radians(g.bend - 2 * g.side)
+    return g.at, (-math.sin(bend), -math.cos(bend))
 
 
 def _along(a: Spot, way: Spot, far: float, aside: float = 0.0) -> Spot:
@@ -109,7 +111,8 @@ def _sword(p: pen.Pen, g: Grip) -> None:
     angle = -0.42 if g.attack else 1.12
     way = (g.side * math.cos(angle), math.sin(angle))
     k = g.size
-    guard, tip = _along(g.at, way, 26 * k), _along(g.at, way, 370 * k)
+    long = 370 * k if g.attack else min(370 * k, max(90.0, (g.ground - g.at[1] - 8) / way[1]))
+    guard, tip = _along(g.at, way, 26 * k), _along(g.at, way, long)
     blade = outline.straight([
         _along(guard, way, 0, -11 * k), _along(tip, way, -34 * k, -9 * k), tip,
         _along(tip, way, -34 * k, 9 * k), _along(guard, way, 0, 11 * k),
@@ -193,9 +196,9 @@ def _lantern(p: pen.Pen, g: Grip) -> None:
     k = g.size
     end = (g.at[0] + g.side * 74 * k, g.at[1] - 34 * k)
     _rod(p, (g.at[0] - g.side * 40 * k, g.at[1] + 18 * k), end, 8 * k, _WOOD)
-    x, y = end[0], end[1] + 96 * k
+    x, y = end[0], min(end[1] + 96 * k, g.ground - 104 * k)
     p.line(outline.straight([end, (x, y - 50 * k)]), 4, taper=(0, 0))
-    p.glow(x, y, 190 * k, (255, 206, 120), alpha=0.55)
+    p.glow(x, y, 170 * k, (255, 206, 120), alpha=0.55)
     body = outline.ellipse(x, y, 46 * k, 54 * k)
     p.shape(body, (240, 150, 76), shade=(206, 84, 56), shift=(5, -8), width=5)
     p.fill(outline.ellipse(x + 4, y + 4, 24 * k, 34 * k), (255, 222, 150))
@@ -208,8 +211,8 @@ def _lantern(p: pen.Pen, g: Grip) -> None:
 
 
 def _bag(p: pen.Pen, g: Grip) -> None:
-    x, y = g.at[0], g.at[1] + 20 * g.size
     k = g.size
+    x, y = g.at[0], min(g.at[1] + 20 * k, g.ground - 140 * k)
     loop = [(x - 30 * k, y + 36 * k), (x - 18 * k, y - 14 * k), (x + 18 * k, y - 14 * k),
             (x + 30 * k, y + 36 * k)]  # fmt: skip
     p.line(outline.curve(loop, closed=False), 15 * k, taper=(0, 0))

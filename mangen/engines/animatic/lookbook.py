@@ -15,10 +15,10 @@ IRISES = ("#2a1a18", "#38241c", "#1f2330", "#40301c")
 
 #: era -> garments of women, of men, of girls, of boys, of old women, of old men
 GARMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "ancient": (("ruqun", "robe"), ("robe",), ("ruqun", "robe"), ("robe", "jacket"), ("robe",),
-                ("robe",)),
-    "xianxia": (("robe", "ruqun", "robe"), ("robe",), ("ruqun", "robe"), ("robe",), ("robe",),
-                ("robe",)),
+    "ancient": (("ruqun", "robe", "beizi"), ("robe", "beizi", "robe", "gown"),
+                ("ruqun", "robe"), ("robe", "jacket"), ("robe", "beizi"), ("robe", "beizi")),
+    "xianxia": (("robe", "ruqun", "beizi"), ("robe", "beizi"), ("ruqun", "robe"), ("robe",),
+                ("robe", "beizi"), ("robe", "beizi")),
     "republic": (("qipao", "aoqun", "jacket"), ("gown", "zhongshan", "gown", "suit"),
                  ("aoqun", "jacket"), ("jacket", "vest"), ("jacket",), ("gown", "jacket")),
     "modern": (("dress", "shirt", "coat", "cardigan", "suit"),
@@ -137,7 +137,8 @@ CHOICES: dict[str, frozenset[Any]] = {
         {"none", "felt", "straw", "cap", "bowler", "scarf", "official", "crown", "beret"}
     ),
     "garment": frozenset({
-        "robe", "court", "ruqun", "gown", "qipao", "aoqun", "zhongshan", "jacket", "vest", "suit",
+        "robe", "court", "ruqun", "beizi", "gown", "qipao", "aoqun", "zhongshan", "jacket",
+        "vest", "suit",
         "coat", "labcoat", "shirt", "tshirt", "uniform", "tracksuit", "cardigan", "hoodie",
         "dress", "armour",
     }),

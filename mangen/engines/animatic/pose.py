@@ -21,10 +21,10 @@ BY_EMOTION: dict[str, tuple[str, ...]] = {
     "happy": ("cheer", "hips", "open", "palms"),
     "sad": ("droop", "chest", "clasp"),
     "angry": ("fists", "point", "hips", "crossed"),
-    "surprised": ("startled", "mouth", "palms"),
-    "afraid": ("shrink", "mouth", "startled"),
-    "shy": ("fidget", "mouth", "behind"),
-    "tired": ("droop", "brow", "stand"),
+    "surprised": ("startled", "chest", "palms"),
+    "afraid": ("shrink", "startled", "chest"),
+    "shy": ("fidget", "behind", "clasp"),
+    "tired": ("brow", "droop", "stand"),
 }
 GESTURES = frozenset({"point", "wave", "bow", "hug", "run", "strike", "sit", "kneel"})
 TWO_HANDED = frozenset({"book", "letter"})
@@ -84,8 +84,8 @@ def of(look: Mapping[str, Any], name: str, emotion: str, gesture: str, held: str
 
 def _named(b: Build, name: str) -> Pose:
     s, w, hip, top, a = b.shoulder, b.waist, b.hip, b.top, b.arm
-    low = top + 40 + 1.93 * a  # where an arm hangs that is almost straight
-    rest_l, rest_r = (-s - 22, low), (s + 22, low)
+    low = top + 40 + 1.95 * a  # where an arm hangs that is almost straight
+    rest_l, rest_r = (-s - 14, low), (s + 14, low)
     chest = top + 1.0 * a
     poses = {
         "stand": Pose(rest_l, rest_r),

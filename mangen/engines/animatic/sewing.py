@@ -149,6 +149,28 @@ def _ruqun(p: pen.Pen, c: Cloth) -> None:
     p.line(_across(c.hem - 20, c), 9, paint=c.trim, taper=(0, 0))
 
 
+def _beizi(p: pen.Pen, c: Cloth) -> None:
+    """An open coat with wide sleeves over a robe of another colour."""
+    under = colour.mix(c.inner, c.legs, 0.25)
+    wide = c.chest * 0.46
+    panel = [(-52, c.neck - 14), (52, c.neck - 14), (wide, c.waist_y), (wide * 1.5, c.hem + 20),
+             (-wide * 1.5, c.hem + 20), (-wide, c.waist_y)]  # fmt: skip
+    p.fill(outline.straight(panel), colour.dark(under, 0.14))
+    p.fill(outline.moved(outline.straight(panel), 14, 0), under)
+    inner = [(-30, c.neck - 12), (4, c.neck - 12), (30, c.waist_y - 60), (-6, c.waist_y - 60)]
+    p.shape(outline.straight(inner), c.trim, width=4)
+    other = [(30, c.neck - 12), (0, c.neck + 44)]
+    p.line(outline.straight(other), 14, paint=c.trim, taper=(0, 0))
+    sash = outline.box(-wide - 10, c.waist_y - 24, 2 * wide + 20, 40 * _scale(c))
+    p.shape(sash, colour.dark(c.trim, 0.25), width=4.5)
+    p.shape(outline.ellipse(0, c.waist_y + 6, 13, 15), (196, 220, 196), width=4)
+    for side in (-1, 1):
+        edge = [(side * 52, c.neck - 14), (side * wide, c.waist_y), (side * wide * 1.5, c.hem + 20)]
+        p.line(outline.curve(edge, closed=False), 26, taper=(0, 0))
+        p.line(outline.curve(edge, closed=False), 17, paint=c.trim, taper=(0, 0))
+    p.line(_across(c.hem - 2, c), 12, paint=c.trim, taper=(0, 0))
+
+
 def _aoqun(p: pen.Pen, c: Cloth) -> None:
     """A student's of the republic: a plain blouse over a dark skirt."""
     s, y = c.shoulder + 80, c.hip - 6
@@ -370,7 +392,7 @@ def _labcoat(p: pen.Pen, c: Cloth) -> None:
 _SEWN: dict[str, Callable[[pen.Pen, Cloth], None]] = {
     "robe": _robe, "gown": _gown, "qipao": _qipao, "jacket": _jacket, "vest": _vest, "suit": _suit,
     "coat": _coat, "shirt": _shirt, "uniform": _uniform, "hoodie": _hoodie, "dress": _dress,
-    "armour": _armour, "court": _court, "ruqun": _ruqun, "aoqun": _aoqun,
+    "armour": _armour, "court": _court, "ruqun": _ruqun, "beizi": _beizi, "aoqun": _aoqun,
     "zhongshan": _zhongshan, "tracksuit": _tracksuit, "cardigan": _cardigan, "tshirt": _tshirt,
     "labcoat": _labcoat,
 }  # fmt: skip

@@ -87,6 +87,7 @@ WORDS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     # clothes
     (("袍", "汉服", "道袍", "长衣", "robe"), {"garment": "robe"}),
     (("龙袍", "蟒袍", "官服", "朝服", "凤袍"), {"garment": "court"}),
+    (("褙子", "外衫", "大氅", "鹤氅"), {"garment": "beizi"}),
     (("襦裙", "罗裙", "齐胸"), {"garment": "ruqun"}),
     (("长衫", "马褂", "long gown"), {"garment": "gown"}),
     (("旗袍", "qipao", "cheongsam"), {"garment": "qipao"}),
