@@ -17,79 +17,89 @@ from mangen.engines import protocol
 
 LEADS = 4  #: of each sex: no two of them sound alike
 SPEEDS = (0.75, 1.3)  #: what still sounds like a person
-PITCHES = (0.85, 1.25)
+PITCHES = (0.8, 1.4)
 _APART = 0.06  #: of pitch, between the narrator and a character with the same voice
 
 #: name, pitch, speed
 Slot = tuple[str, float, float]
 
-#: by language, sex and age: what leads share out first, in even and odd numbers apart
+#: by language, sex and age: four to share out. The voices' own pitch is very unlike: zf_xiaoyi
+#: and zm_yunxia lie at 310 Hz as children do, am_michael at 113, bm_george at 145.
 _SLOTS: Mapping[tuple[str, str, str], Sequence[Slot]] = {
     ("zh", "male", "child"): [
-        ("zm_yunxia", 1.06, 1.02), ("zm_yunxi", 1.2, 1.02),
-        ("zm_yunxia", 1.14, 1.04), ("zm_yunxi", 1.14, 1.0),
+        ("zm_yunxia", 1.0, 1.0), ("zm_yunxi", 1.3, 1.03),
+        ("zm_yunxia", 0.92, 1.0), ("zm_yunxi", 1.24, 1.0),
     ],
     ("zh", "male", "youth"): [
-        ("zm_yunxi", 1.04, 1.02), ("zm_yunxia", 0.96, 1.0),
-        ("zm_yunxi", 1.1, 1.04), ("zm_yunxia", 1.0, 1.02),
+        ("zm_yunjian", 1.16, 1.03), ("zm_yunxi", 1.04, 1.02),
+        ("zm_yunjian", 1.22, 1.04), ("zm_yunxi", 1.12, 1.04),
     ],
     ("zh", "male", "adult"): [
         ("zm_yunjian", 1.0, 1.0), ("zm_yunxi", 0.98, 1.0),
-        ("zm_yunjian", 1.06, 1.02), ("zm_yunxi", 0.93, 0.98),
+        ("zm_yunjian", 1.08, 1.02), ("zm_yunxi", 0.91, 0.98),
     ],
     ("zh", "male", "elder"): [
-        ("zm_yunjian", 0.95, 0.9), ("zm_yunxi", 0.88, 0.88),
-        ("zm_yunjian", 0.9, 0.88), ("zm_yunxi", 0.91, 0.92),
+        ("zm_yunjian", 0.95, 0.9), ("zm_yunxi", 0.83, 0.88),
+        ("zm_yunjian", 0.89, 0.88), ("zm_yunxi", 0.87, 0.9),
     ],
     ("zh", "female", "child"): [
-        ("zf_xiaoyi", 1.14, 1.02), ("zf_xiaoxiao", 1.18, 1.02),
-        ("zf_xiaobei", 1.14, 1.0), ("zf_xiaoni", 1.16, 1.02),
+        ("zf_xiaoxiao", 1.22, 1.02), ("zf_xiaoni", 1.3, 1.02),
+        ("zf_xiaobei", 1.2, 1.0), ("zf_xiaoyi", 1.04, 1.0),
     ],
     ("zh", "female", "youth"): [
-        ("zf_xiaoyi", 1.02, 1.02), ("zf_xiaoxiao", 1.04, 1.02),
-        ("zf_xiaobei", 1.03, 1.0), ("zf_xiaoni", 1.04, 1.02),
+        ("zf_xiaoxiao", 1.06, 1.02), ("zf_xiaoni", 1.12, 1.02),
+        ("zf_xiaobei", 1.05, 1.0), ("zf_xiaoyi", 0.93, 1.02),
     ],
     ("zh", "female", "adult"): [
-        ("zf_xiaoyi", 0.98, 1.0), ("zf_xiaoxiao", 1.0, 1.0),
-        ("zf_xiaobei", 1.0, 1.0), ("zf_xiaoni", 1.0, 1.0),
+        ("zf_xiaoxiao", 1.0, 1.0), ("zf_xiaoni", 1.0, 1.0),
+        ("zf_xiaobei", 0.97, 1.0), ("zf_xiaoyi", 0.85, 0.98),
     ],
     ("zh", "female", "elder"): [
-        ("zf_xiaoyi", 0.9, 0.9), ("zf_xiaoxiao", 0.92, 0.9),
-        ("zf_xiaobei", 0.91, 0.88), ("zf_xiaoni", 0.91, 0.9),
+        ("zf_xiaoxiao", 0.88, 0.9), ("zf_xiaoni", 0.9, 0.9),
+        ("zf_xiaobei", 0.85, 0.88), ("zf_xiaoni", 0.85, 0.87),
     ],
     ("en", "male", "child"): [
-        ("am_michael", 1.24, 1.04), ("bf_emma", 1.1, 1.02),
-        ("am_michael", 1.2, 1.0), ("af_heart", 1.12, 1.02),
+        ("af_heart", 1.28, 1.03), ("bf_emma", 1.3, 1.03),
+        ("af_heart", 1.34, 1.04), ("bf_emma", 1.36, 1.0),
     ],
     ("en", "male", "youth"): [
-        ("am_michael", 1.06, 1.03), ("bm_george", 1.12, 1.04),
-        ("am_michael", 1.11, 1.04), ("bm_george", 1.16, 1.05),
+        ("am_michael", 1.2, 1.03), ("bm_george", 1.16, 1.04),
+        ("am_michael", 1.27, 1.04), ("bm_george", 1.22, 1.05),
     ],
     ("en", "male", "adult"): [
-        ("am_michael", 1.0, 1.0), ("bm_george", 1.07, 1.03),
-        ("am_michael", 0.95, 0.97), ("bm_george", 0.94, 0.97),
+        ("am_michael", 1.04, 1.0), ("bm_george", 1.09, 1.03),
+        ("am_michael", 1.12, 1.0), ("bm_george", 0.93, 0.97),
     ],
     ("en", "male", "elder"): [
-        ("am_michael", 0.91, 0.9), ("bm_george", 0.9, 0.9),
-        ("am_michael", 0.88, 0.88), ("bm_george", 0.86, 0.88),
+        ("am_michael", 0.96, 0.9), ("bm_george", 0.89, 0.9),
+        ("am_michael", 0.91, 0.88), ("bm_george", 0.85, 0.88),
     ],
     ("en", "female", "child"): [
-        ("af_heart", 1.16, 1.03), ("bf_emma", 1.18, 1.03),
-        ("af_heart", 1.21, 1.04), ("bf_emma", 1.14, 1.0),
+        ("af_heart", 1.3, 1.03), ("bf_emma", 1.32, 1.03),
+        ("af_heart", 1.24, 1.0), ("bf_emma", 1.26, 1.0),
     ],
     ("en", "female", "youth"): [
-        ("af_heart", 1.04, 1.02), ("bf_emma", 1.05, 1.02),
-        ("af_heart", 1.09, 1.03), ("bf_emma", 1.1, 1.03),
+        ("af_heart", 1.09, 1.02), ("bf_emma", 1.11, 1.02),
+        ("af_heart", 1.15, 1.03), ("bf_emma", 1.17, 1.03),
     ],
     ("en", "female", "adult"): [
         ("af_heart", 1.0, 1.0), ("bf_emma", 1.0, 1.0),
-        ("af_heart", 0.95, 0.98), ("bf_emma", 0.95, 0.98),
+        ("af_heart", 1.05, 0.98), ("bf_emma", 0.94, 0.98),
     ],
     ("en", "female", "elder"): [
-        ("af_heart", 0.91, 0.9), ("bf_emma", 0.92, 0.9),
-        ("af_heart", 0.88, 0.88), ("bf_emma", 0.88, 0.88),
+        ("af_heart", 0.9, 0.9), ("bf_emma", 0.9, 0.9),
+        ("af_heart", 0.86, 0.88), ("bf_emma", 0.86, 0.88),
     ],
 }  # fmt: skip
+#: the numbers that suit an age best, where not all do
+_BEST: Mapping[tuple[str, str, str], Sequence[int]] = {
+    ("zh", "male", "child"): (0, 2),
+    ("zh", "male", "youth"): (1, 3),
+    ("zh", "male", "elder"): (0, 2),
+    ("zh", "female", "child"): (3,),
+    ("zh", "female", "adult"): (0, 1, 2),
+    ("zh", "female", "elder"): (0, 1, 2),
+}
 
 #: emotion of who speaks: pitch, speed
 _EMOTIONS = {
@@ -163,12 +173,17 @@ def cast(board: model.Storyboard, *, zh: str, en: str, speed: float = 1.0) -> Ca
     numbers: dict[str, int] = {}
     taken: dict[str, list[int]] = {"female": [], "male": []}
     for character in board.characters:
-        name, leads = character.name, taken[_sex(character)]
+        name, sex = character.name, _sex(character)
+        leads, best = taken[sex], _BEST.get((board.language, sex, character.age), range(LEADS))
         if len(leads) < LEADS:
             number = min(
                 (n for n in range(LEADS) if n not in leads),
-                # first another voice, then another pitch of it, by the name
-                key=lambda n: (sum(m % 2 == n % 2 for m in leads), _hash(f"{name}/{n}")),
+                # another voice before another pitch of one, then what suits, then by the name
+                key=lambda n: (
+                    sum(m % 2 == n % 2 for m in leads),
+                    n not in best,
+                    _hash(f"{name}/{n}"),
+                ),
             )
             leads.append(number)
         else:

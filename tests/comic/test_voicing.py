@@ -95,9 +95,10 @@ def test_smaller_roles_change_no_larger_one_s_voice():
 
 def test_a_character_met_as_a_child_has_a_child_s_voice_there():
     cast = cast_of(person("闰土", "male"))
-    child = cast.voice(*said("闰土", age="child"))
-    assert child.name in {"zm_yunxia", "zm_yunxi"}
-    assert child.pitch > 1.05 > cast.voice(*said("闰土")).pitch
+    child, man = (cast.voice(*said("闰土", age=age)) for age in ("child", ""))
+    assert child.name == "zm_yunxia" or child.pitch > 1.2
+    assert man.name != "zm_yunxia"
+    assert man.pitch < 1.1
 
 
 def test_moods_bend_a_voice_and_keep_it():
