@@ -28,6 +28,10 @@ MOTIONS = {
 PAIRED = frozenset({"split", "over_shoulder"})
 STRONG = frozenset({"angry", "afraid", "surprised", "sad"})
 APART = 2  #: paragraphs between two who talk with each other
+#: what leads the eye to a thing
+_SHOWS = re.compile(
+    r"发现|露出|掏出|取出|里面|写着|\b(?:found|there (?:was|were|lay)|showed|discovered)\b"
+)
 _LOUD = re.compile("[！!]|[？?]$|……$|——")
 
 
@@ -54,6 +58,11 @@ class Facts:
     def strong(self) -> bool:
         """Somebody feels strongly."""
         return any(emotion in STRONG for emotion in self.shot.emotions)
+
+    @property
+    def unseen(self) -> bool:
+        """Somebody speaks, and nobody is seen: a voice behind the door."""
+        return not self.shot.characters and any(line.quoted for line in self.shot.lines)
 
     @property
     def loud(self) -> bool:
@@ -86,14 +95,18 @@ def choose(facts: Sequence[Facts]) -> list[Framed]:
         framings,
     )
     return [
-        Framed(framing, motion, listener if framing in PAIRED else None)
-        for framing, motion, listener in zip(framings, moves, listeners, strict=True)
+        Framed(framing, motion, listener if framing in PAIRED or one.unseen else None)
+        for framing, motion, listener, one in zip(framings, moves, listeners, facts, strict=True)
     ]
 
 
 def _listener(facts: Sequence[Facts], n: int) -> str | None:
     """To whom the one who speaks here does it."""
     one = facts[n]
+    if one.unseen:
+        before = facts[n - 1] if n else None
+        heard = before is not None and not one.opens and _same_scene(one, before)
+        return next(iter(before.shot.characters), None) if before and heard else None
     if len(one.speakers) != 1:
         return next(iter(one.speakers[1:]), None)
     speaker = one.speakers[0]
@@ -116,7 +129,7 @@ def _same_scene(one: Facts, other: Facts) -> bool:
 
 def _base(one: Facts, before: Facts | None, listener: str | None) -> str:
     seen = one.shot.characters
-    if one.leads_back and seen:
+    if (one.leads_back and seen) or (one.unseen and listener):
         return "close"
     if one.speakers:
         return _talk(one, before, listener)
@@ -130,7 +143,7 @@ def _base(one: Facts, before: Facts | None, listener: str | None) -> str:
         feels = one.shot.emotions[0] != "calm" or bool(one.shot.gestures[0])
         if feels and _same_scene(one, before):
             return "reaction"
-    if one.focus and not one.strong and one.chance % 2:
+    if one.focus and not one.strong and (one.chance % 2 or _SHOWS.search(one.narration)):
         return "insert"
     alone = len(seen) == 1
     return "close" if alone and one.chance % (2 if one.strong else 4) == 1 else "medium"
@@ -176,6 +189,8 @@ def _unlike(
 
 
 def _suiting(one: Facts, listener: str | None) -> tuple[str, ...]:
+    if one.unseen:
+        return ("medium", "establish") if listener else ("establish",)
     if one.speakers:
         paired = ("over_shoulder", "close", "medium", "split") if listener else ()
         return paired or ("close", "medium", "establish")

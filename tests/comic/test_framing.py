@@ -190,6 +190,18 @@ def test_an_english_story_is_staged(boards, station):
     assert {"split", "over_shoulder"} & {s.scene.framing for s in boards.shots(station)}
 
 
+def test_a_voice_of_nobody_is_heard_in_a_face(boards, romance):
+    voice = shot_of(boards, romance, "你还是来了")
+    assert (voice.scene.framing, voice.characters) == ("close", ("林晚",))
+    assert not any(line.lettered for line in voice.lines)
+
+
+def test_what_is_found_is_shown_large(boards, romance):
+    scene = shot_of(boards, romance, "戒指").scene
+    assert scene.framing == "insert"
+    assert scene.focus in {"ring", "letter"}
+
+
 def test_labels_are_those_that_engines_know(boards, board):
     framings = {
         *("establish", "medium", "close", "over_shoulder"),
