@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -72,12 +74,20 @@ def bodies(request, product):
     return room, found
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.fixture(scope="module")
+def drawn(engine, make):
+    """Panels by framing and size, drawn once."""
+    return functools.cache(
+        lambda framing, size: make(engine, shot(framing, said("走"), width=size[0], height=size[1]))
+    )
+
+
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("size", SIZES)
-def test_no_words_meet_a_face_and_all_keep_the_safe_area(engine, make, text, framing, size):
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_words_meet_a_face_and_all_keep_the_safe_area(drawn, text, framing, size):
     request = shot(framing, said(text), captioned("深冬 归途"), width=size[0], height=size[1])
-    room, boxes = bodies(request, make(engine, request))
+    room, boxes = bodies(request, drawn(framing, size))
     assert room.faces
     for box in boxes:
         assert not any(balloon.shared(box, face) for face in room.faces)

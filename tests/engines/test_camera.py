@@ -65,9 +65,14 @@ def test_a_zoom_glides_without_jitter(engine, make, motion):
 
 
 @pytest.mark.parametrize("motion", camera.MOTIONS)
-def test_no_camera_leaves_the_panel_or_zooms_too_far(motion):
+@pytest.mark.parametrize("framing", ["medium", "establish", "close", "action", "insert", "?"])
+def test_no_camera_leaves_the_panel_or_zooms_too_far(motion, framing):
     for frames in (1, 2, 30, 400):
-        views = [camera.view(motion, n, frames, 24, seed) for n in range(frames) for seed in (0, 9)]
+        views = [
+            camera.view(motion, n, frames, 24, seed, framing=framing)
+            for n in range(frames)
+            for seed in (0, 9)
+        ]
         zooms = [view.zoom for view in views]
         assert max(zooms) / min(zooms) <= 1.10
         for view in views:
@@ -122,3 +127,26 @@ def test_weather_moves_over_a_still_picture(engine, make, weather):
     with av.open(str(make(engine, request).path)) as file:
         pictures = [frame.to_ndarray(format="gray").astype(int) for frame in file.decode(video=0)]
     assert np.abs(pictures[0] - pictures[-1]).max() > 4
+
+
+def test_the_framing_tempers_the_motion():
+    def path(framing):
+        return [camera.view("push", n, 48, 24, 1, framing=framing) for n in range(48)]
+
+    assert path("establish")[0].x != path("establish")[-1].x
+    assert path("medium")[0].x == path("medium")[-1].x
+    assert path("close")[0].zoom > path("medium")[0].zoom
+    shaken = path("action")
+    assert max(abs(view.y) for view in shaken[:24]) > 0.008
+    assert max(abs(view.y) for view in shaken[36:]) == 0
+
+
+@pytest.mark.parametrize("framing", ["medium", "establish", "close", "insert"])
+@pytest.mark.parametrize("motion", ["push", "pull", "hold", "pan_left", "pan_up"])
+def test_cameras_start_softly_and_keep_their_speed(framing, motion):
+    views = [camera.view(motion, n, 96, 24, 3, framing=framing) for n in range(96)]
+    for axis in ("x", "y", "zoom"):
+        steps = np.diff([getattr(view, axis) for view in views])
+        fastest = np.abs(steps).max()
+        assert np.abs(np.diff(steps)).max() <= fastest * 0.15 + 1e-9
+        assert np.allclose(steps[20:-20], steps[48], atol=fastest * 0.02 + 1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mangen.engines import protocol
-from mangen.engines.animatic import lettering
+from mangen.engines.animatic import brush, lettering, stage
 from mangen.engines.animatic.engine import Animatic
 
 
@@ -51,3 +51,18 @@ def test_glyphs_the_font_lacks_are_left_out():
     assert lettering.clean("猹😀A\u200b猹\n猹") == "猹A猹 猹"
     assert lettering.drawable("猹")
     assert not lettering.drawable("😀")
+
+
+def test_a_title_is_written_with_the_brush_as_far_as_it_goes():
+    for character in "故乡猹":
+        face = brush.face(character, 40)
+        assert bytes(face.getmask(character)) != bytes(face.getmask("\U0010fffe"))
+        assert brush.has(character) <= brush.FONT.exists()
+
+
+def test_type_without_a_brush_font_looks_painted():
+    s = stage.of(protocol.PanelRequest(kind="title", width=360, height=640, seed=3))
+    flat = lettering.draw(s.width, s.height, [("漫", 200, 300)], size=120)
+    rough = brush.dried(s, flat)
+    assert (rough[..., 3] < flat[..., 3]).sum() > 200
+    assert (rough[..., :3] <= rough[..., 3:].astype(int) + 1).all()  # still premultiplied

@@ -157,7 +157,7 @@ def draw(
     unit = room.unit
     body = _body(one, emotion, seed)
     tail = _tail(room, one, mouth or _away(room, one))
-    grow = (0.2 * max(one.a, one.b) if emotion in LOUD else 0.0) + 16 * unit
+    grow = (0.27 * max(one.a, one.b) if emotion in LOUD else 0.0) + 16 * unit
     left = math.floor(max(0.0, min(one.x - one.a - grow, tail[:, 0].min() - 10 * unit)))
     top = math.floor(max(0.0, min(one.y - one.b - grow, tail[:, 1].min() - 10 * unit)))
     right = math.ceil(min(float(room.width), max(one.x + one.a + grow, tail[:, 0].max() + 10)))
@@ -202,7 +202,7 @@ def _jagged(one: Balloon, seed: int) -> outline.Points:
     spikes = min(spikes, 44)
     random = np.random.default_rng([seed, 41])
     a = np.linspace(0, math.tau, spikes, endpoint=False) + random.uniform(-0.03, 0.03, spikes)
-    grow = np.where(np.arange(spikes) % 2, random.uniform(1.1, 1.19, spikes), 0.97)
+    grow = np.where(np.arange(spikes) % 2, random.uniform(1.13, 1.26, spikes), 0.98)
     return _shape(one, a, grow)
 
 
@@ -220,7 +220,7 @@ def _tail(room: Room, one: Balloon, to: tuple[float, float]) -> outline.Points:
     rim = 1 / (abs(dx / one.a) ** _BULGE + abs(dy / one.b) ** _BULGE) ** (1 / _BULGE) if far else 0
     edge = (one.x + dx * rim, one.y + dy * rim)
     out = math.hypot(to[0] - edge[0], to[1] - edge[1]) if rim < 1 else 0.0
-    long = max(20 * unit, min(96 * unit, out * 0.62))
+    long = max(20 * unit, min(150 * unit, out * 0.62, _clear(room, edge, to) - 4 * unit))
     ux, uy = dx / far, dy / far
     base = (one.x + dx * rim * 0.62, one.y + dy * rim * 0.62)
     wide = min(26 * unit, 0.42 * min(one.a, one.b))
@@ -237,6 +237,17 @@ def _tail(room: Room, one: Balloon, to: tuple[float, float]) -> outline.Points:
             (base[0] + uy * wide, base[1] - ux * wide, 1),
         ]
     )
+
+
+def _clear(room: Room, start: tuple[float, float], mouth: tuple[float, float]) -> float:
+    """How far one can go from a point towards a mouth before a face begins."""
+    steps = np.linspace(0, 1, 60)
+    xs, ys = (start[i] + (mouth[i] - start[i]) * steps for i in (0, 1))
+    met = np.zeros(60, bool)
+    for left, top, right, low in room.faces:
+        met |= (left < xs) & (xs < right) & (top < ys) & (ys < low)
+    first = int(met.argmax()) if met.any() else 59
+    return float(steps[first]) * math.hypot(mouth[0] - start[0], mouth[1] - start[1])
 
 
 def _dashed(p: pen.Pen, body: outline.Points, width: float, dash: float) -> None:

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from mangen.engines import protocol
-from mangen.engines.animatic import colour, lettering, outline, pen, stage
+from mangen.engines.animatic import brush, colour, lettering, outline, pen, stage
 
 SEAL: colour.Colour = (178, 44, 38)
 DEPTH = 0.9
@@ -29,7 +29,7 @@ def sheets(s: stage.Stage, request: protocol.PanelRequest) -> list[stage.Sheet]:
     image, bottom, right = type_
     if subtitle:
         image = pen.over(image, _subtitle(s, subtitle, bottom + 76 * s.unit))
-    seal_at = (right + 74, s.h * 0.5) if upright else (s.w / 2, s.h * 0.2)
+    seal_at = (right + 60, bottom / s.unit - 74) if upright else (s.w / 2, s.h * 0.2)
     image = pen.over(image, _seal(s, seal_at, subtitle or title))
     return [stage.Sheet(_veil(s), VEIL_DEPTH), stage.Sheet(_shadowed(s, image), DEPTH)]
 
@@ -48,18 +48,17 @@ def _columns(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
     """Set upright, columns from the right; answers sheet, lower edge (px), right edge (units)."""
     count = 1 if len(title) <= 5 else 2 if len(title) <= 10 else 3
     rows = -(-len(title) // count)
-    unit = min(206.0, s.h * 0.5 / rows / 1.06, s.w * 0.62 / count / 1.2)
+    unit = min(236.0, s.h * 0.5 / rows / 1.06, s.w * 0.62 / count / 1.2)
     size = max(8, round(unit * s.unit))
-    top = s.h * 0.45 - rows * unit * 0.53
+    top = s.h * 0.44 - rows * unit * 0.53
+    middle = s.w * (0.5 if count > 1 else 0.4)
     glyphs = []
     for k, character in enumerate(title):
         column, row = divmod(k, rows)
-        x = s.w / 2 + ((count - 1) / 2 - column) * unit * 1.2
+        x = middle + ((count - 1) / 2 - column) * unit * 1.2
         glyphs.append((character, x * s.unit, (top + (row + 0.5) * unit * 1.06) * s.unit))
-    image = _brushed(
-        s, lettering.draw(s.width, s.height, glyphs, size=size, stroke=unit * s.unit * 0.03)
-    )
-    return image, (top + rows * unit * 1.06) * s.unit, s.w / 2 + count * unit * 0.6
+    image = _brushed(s, glyphs, size, unit * s.unit * 0.03)
+    return image, (top + rows * unit * 1.06) * s.unit, middle + count * unit * 0.56
 
 
 def _lines(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
@@ -74,7 +73,7 @@ def _lines(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
     step = size * 1.24
     top = s.height * 0.43 - step * (len(lines) - 1) / 2
     glyphs = [(line, s.width / 2, top + k * step) for k, line in enumerate(lines)]
-    image = _brushed(s, lettering.draw(s.width, s.height, glyphs, size=size, stroke=size * 0.035))
+    image = _brushed(s, glyphs, size, size * 0.035)
     return image, top + step * (len(lines) - 0.45), s.w / 2
 
 
@@ -111,8 +110,15 @@ def _seal(s: stage.Stage, at: tuple[float, float], text: str) -> protocol.Image:
     return image
 
 
-def _brushed(s: stage.Stage, image: protocol.Image) -> protocol.Image:
-    return pen.wobbled(image, 1.3 * s.unit, s.seed % 83)
+def _brushed(
+    s: stage.Stage, glyphs: list[tuple[str, float, float]], size: int, stroke: float
+) -> protocol.Image:
+    """Glyphs written with the brush, or with type made to look so."""
+    image = lettering.draw(s.width, s.height, glyphs, size=size, stroke=stroke, face_of=brush.face)
+    words = "".join(text for text, _, _ in glyphs).replace(" ", "")
+    if words.isascii() or all(map(brush.has, words)):
+        return pen.wobbled(image, 1.3 * s.unit, s.seed % 83)
+    return brush.dried(s, image)
 
 
 def _shadowed(s: stage.Stage, image: protocol.Image) -> protocol.Image:

@@ -150,23 +150,33 @@ def _person(p: pen.Pen, one: Standing, s: stage.Stage) -> None:
 
 
 def back(s: stage.Stage, one: Standing) -> protocol.Image:
-    """Somebody near seen from behind, as a dark blurred shape, hair above cloth."""
+    """Somebody near seen from behind, dark and out of focus: hair, nape and cloth."""
     p = s.pen(over=1)
+    hair = colour.dark(s.light.on(colour.of(one.look["hair"])), 0.1)
+    cloth = colour.dark(s.light.on(colour.of(one.look["main"])), 0.35)
+    nape = colour.dark(s.light.on(colour.of(one.look["skin"])), 0.45)
+    seat = figure.seat(one.look, one.act)
     with p.moved(one.x, one.y, scale=one.size):
         figure.draw(p, one.look, one.act)
     alpha = p.sheet()[..., 3].astype(np.float32) / 255
-    hair = colour.dark(s.light.on(colour.of(one.look["hair"])), 0.12)
-    cloth = colour.dark(s.light.on(colour.of(one.look["main"])), 0.38)
-    seat = figure.seat(one.look, one.act)
-    nape = (one.y + (seat.y + 92 * seat.scale) * one.size) * s.unit
-    rows = np.arange(s.height, dtype=np.float32)[:, None, None]
-    low = np.clip((rows - nape) / (24 * s.unit) + 0.5, 0, 1)
-    rgb = np.array(hair, np.float32) * (1 - low) + np.array(cloth, np.float32) * low
-    shift = np.array([[1, 0, -7.0 * s.unit], [0, 1, 5.0 * s.unit]], np.float32)
+    bands = s.pen(over=1)
+    bands.fill(outline.box(-9, -9, s.w + 18, s.h + 18), cloth)
+    with bands.moved(one.x, one.y, scale=one.size), bands.moved(seat.x, seat.y, scale=seat.scale):
+        bands.fill(outline.box(-400, -600, 800, 706), nape)
+        bands.fill(outline.curve([(-110, -300), (110, -300), (104, 40), (60, 84), (0, 96),
+                                  (-60, 84), (-104, 40)]), hair)  # fmt: skip
+        bands.fill(outline.box(-400, -600, 800, 640), hair)
+        for x in (-70, -42, -14, 14, 42, 70):
+            strand = outline.curve([(x * 0.3, -112), (x * 0.95, -40), (x, 66)], closed=False)
+            bands.line(strand, 7, paint=colour.pale(hair, 0.22), alpha=0.55)
+        if one.look.get("hair_style") == "long":
+            bands.fill(outline.box(-104, 0, 208, 330), hair)
+    rgb = bands.sheet()[..., :3].astype(np.float32)
+    shift = np.array([[1, 0, -9.0 * s.unit], [0, 1, 6.0 * s.unit]], np.float32)
     rim = np.clip(alpha - cv2.warpAffine(alpha, shift, alpha.shape[::-1]), 0, 1)[..., None]
-    rgb = rgb + (np.array(s.light.rim, np.float32) - rgb) * rim * 0.7
+    rgb += (np.array(s.light.rim, np.float32) - rgb) * rim * 0.7
     sheet = np.dstack([rgb * alpha[..., None], alpha * 255])
-    soft = cv2.GaussianBlur(sheet, (0, 0), 4 * s.unit)
+    soft = cv2.GaussianBlur(sheet, (0, 0), 3.4 * s.unit)
     return np.asarray(np.clip(soft + 0.5, 0, 255), np.uint8)
 
 

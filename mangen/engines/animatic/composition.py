@@ -17,7 +17,6 @@ from mangen.engines.animatic import figure, outline, stage, wardrobe
 MOST = 4  #: more people than these would only hide each other
 #: no chin lies below this share of the panel's height: there the subtitles stand
 CHIN_MAX = 0.69
-CHIN = 118.0  #: units from the eyes to below the chin of a body of size 1
 
 _ROWS: dict[int, tuple[float, ...]] = {
     1: (0.5,), 2: (0.3, 0.7), 3: (0.24, 0.5, 0.76), 4: (0.2, 0.4, 0.6, 0.8),
@@ -31,7 +30,7 @@ _SIZES: dict[str, tuple[float, float, float]] = {
     "over_shoulder": (1.42, 0.98, 0.39),
     "action": (1.1, 0.78, 0.45),
     "reaction": (2.55, 1.5, 0.43),
-    "split": (1.74, 1.24, 0.305),
+    "split": (1.66, 1.24, 0.305),
 }
 _ALONE = frozenset({"close", "reaction", "insert"})  #: framings of one face
 _TENSE = frozenset({"tense", "dark"})
@@ -183,7 +182,7 @@ class _Plan:
             look = _look(one)
             act = _act(one, self.side * 0.35 if len(figures) == 1 else (0.5 - x) * 1.6, self.s.seed)
             y = self.foot + (k % 2) * 14 * size
-            y -= max(0.0, y + figure.head_centre(look) * size - self._lowest(size))
+            y -= self._under(y, look, act, size)
             found.append(_stood(one, look, act, (x * self.s.w, y), size))
         return sorted(found, key=lambda p: p.y)
 
@@ -237,12 +236,13 @@ class _Plan:
             act = dataclasses.replace(act, pose="dash", lean=8.0 if turn >= 0 else -8.0)
         seat = figure.seat(look, act)
         y = self.s.h * eyes + (850 * line if line else -seat.y * size)
-        y -= max(0.0, y + seat.y * size - self._lowest(size))
+        y -= self._under(y, look, act, size)
         return _stood(one, look, act, (x * self.s.w - seat.x * size, y), size)
 
-    def _lowest(self, size: float) -> float:
-        """The lowest y for eyes: the chin stays above the subtitles."""
-        return self.s.h * CHIN_MAX - CHIN * size
+    def _under(self, y: float, look: Mapping[str, Any], act: figure.Act, size: float) -> float:
+        """How far the face of who stands at `y` reaches into the subtitles."""
+        chin = y + figure.face_box(look, act)[3] * size
+        return max(0.0, chin - self.s.h * CHIN_MAX)
 
 
 def _halves(

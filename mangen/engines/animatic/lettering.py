@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import manimgx_fonts_cjk
@@ -95,9 +96,9 @@ def draw(
     paint: colour.Colour = (255, 250, 240),
     stroke: float = 0.0,
     edge: colour.Colour = colour.INK,
+    face_of: Callable[[str, int], ImageFont.FreeTypeFont] | None = None,
 ) -> protocol.Image:
     """A premultiplied sheet with texts centred at (x, y) pixels each, edged by `stroke` pixels."""
-    face = font(size, weight)
     sheet: np.ndarray[Any, np.dtype[Any]] = np.zeros((height, width, 4), np.float32)
     for line, tone in ((stroke, edge), (0.0, paint)):
         if line == 0.0 and tone is edge:
@@ -105,6 +106,7 @@ def draw(
         mask = Image.new("L", (width, height))
         pencil = ImageDraw.Draw(mask)
         for text, x, y in glyphs:
+            face = face_of(text, size) if face_of else font(size, weight)
             pencil.text((x, y), text, fill=255, font=face, anchor="mm", stroke_width=line)
         alpha = np.asarray(mask, np.float32)[..., None] / 255
         sheet = sheet * (1 - alpha) + np.array((*tone, 255), np.float32) * alpha
