@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from mangen.engines.animatic import colour, horizon, indoors, nature, outline, pen, stage, town
+from mangen.engines.animatic import colour, horizon, outline, pen, places, stage
 from mangen.engines.animatic.colour import Colour
 
 _OLD = frozenset({"ancient", "xianxia"})
@@ -26,12 +26,7 @@ def draw(s: stage.Stage) -> list[stage.Sheet]:
 
 def _rows(p: pen.Pen, s: stage.Stage) -> None:
     chance = s.fixed(97)
-    if s.place in nature.SHORES:
-        ground = s.h * nature.SHORES[s.place]
-    elif s.place in town.PLACES or s.place in nature.PLACES:
-        ground = s.horizon
-    else:
-        ground = indoors.floor(s)
+    ground = places.ground(s)
     for row, (drop, size, far) in enumerate(
         ((0.1, 0.3, 0.46), (0.18, 0.38, 0.3), (0.28, 0.48, 0.16))
     ):

@@ -15,16 +15,15 @@ from mangen.engines.animatic import (
     crops,
     fixtures,
     horizon,
-    indoors,
     light,
     nature,
     noise,
     outline,
     pen,
+    places,
     sky,
     stage,
     tools,
-    town,
     vehicles,
 )
 
@@ -60,12 +59,14 @@ _MEALS = frozenset({"food", "wine", "cup", "tea", "money", "lamp", "candle"})
 
 
 #: what is wider than others, and by how much it is smaller in a portrait
-_WIDE: dict[str, float] = {"fan": 0.72, "train": 0.72, "horse": 0.82, "food": 0.9, "car": 0.92}
+_WIDE: dict[str, float] = {"fan": 0.72, "train": 0.72, "horse": 0.82, "food": 0.9, "car": 0.92,
+    "melons": 0.78, "tree": 0.74,
+}  # fmt: skip
 
 
 def draw(s: stage.Stage, name: str) -> list[stage.Sheet]:
     """Sheets that put a thing into the scene; nothing for what belongs nowhere in it."""
-    roofed = s.place not in town.PLACES and s.place not in nature.PLACES
+    roofed = places.roofed(s)
     if name == "melons" and s.place in nature.PLACES:
         y = s.h * nature.SHORES.get(s.place, s.horizon / s.h)
         return [
@@ -104,17 +105,9 @@ def _slot(s: stage.Stage, name: str, *, roofed: bool) -> tuple[int, str]:
     return (placed.index(name) if kind else 0), kind
 
 
-def _foot(s: stage.Stage) -> float:
-    if s.place in nature.SHORES:
-        return s.h * nature.SHORES[s.place]
-    if s.place in town.PLACES or s.place in nature.PLACES:
-        return s.horizon
-    return indoors.floor(s)
-
-
 def _ground(p: pen.Pen, s: stage.Stage, name: str, at: tuple[int, float]) -> None:
     slot, size = at
-    y = _foot(s)
+    y = places.ground(s)
     y += (s.h - y) * (0.2 if size > 0.6 else 0.3)
     side = -s.side if slot == 0 else s.side
     reach = 0.17 if size > 0.5 else 0.24
@@ -126,7 +119,7 @@ def _ground(p: pen.Pen, s: stage.Stage, name: str, at: tuple[int, float]) -> Non
 def _stand(p: pen.Pen, s: stage.Stage, name: str, slot: int) -> None:
     """A small table at a side with the thing on it."""
     side = -s.side if slot == 0 else s.side
-    y = _foot(s) + (s.h - _foot(s)) * 0.36
+    y = places.ground(s) + (s.h - places.ground(s)) * 0.36
     wood = s.light.hexed("#6b4a38" if s.old else "#a9835c")
     with p.moved(s.w * (0.5 + side * 0.28), y):
         p.fill(outline.ellipse(0, 0, 120, 14), (14, 12, 22), alpha=0.3)
@@ -184,14 +177,13 @@ def portrait(s: stage.Stage, name: str) -> list[stage.Sheet]:
 
 def _behind(s: stage.Stage, base: float) -> noise.Floats:
     """The place out of focus, a plane to lie on, light around the middle."""
-    places = {**indoors.PLACES, **town.PLACES, **nature.PLACES}
-    found = sorted(places.get(s.place, indoors.PLACES["room"])(s), key=lambda one: one.depth)
+    found = places.sheets(s)
     image = found[0].image[..., :3]
     for one in found[1:]:
         image = pen.over(image, one.image) if one.depth < horizon.NEAR else image
     canvas: noise.Floats = backdrop.blurred(s, image, 15).astype(np.float32)
     canvas *= np.float32(0.72)
-    roofed = s.place not in town.PLACES and s.place not in nature.PLACES
+    roofed = places.roofed(s)
     local = "#7a5540" if roofed else "#6d6650"
     near = s.light.hexed(local)
     plane = backdrop.ground(s, base - s.h * 0.05, near, colour.dark(near, 0.45), salt=96, rise=0)

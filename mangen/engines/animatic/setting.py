@@ -6,10 +6,9 @@ import cv2
 import numpy as np
 
 from mangen.engines import protocol
-from mangen.engines.animatic import crowd, indoors, nature, objects, stage, town
+from mangen.engines.animatic import crowd, objects, places, stage
 
-PLACES = {**indoors.PLACES, **town.PLACES, **nature.PLACES}
-_PLAIN = "room"
+PLACES = places.PLACES
 #: framing -> (zoom, how far the shot's own angle may wander, in shares of the width)
 _ANGLES: dict[str, tuple[float, float]] = {
     "establish": (1.0, 0.0),
@@ -27,7 +26,7 @@ def sheets(s: stage.Stage, scene: protocol.SceneLabels) -> list[stage.Sheet]:
 
     A place keeps its details in all of its shots; the shot's seed only turns the camera a little.
     """
-    found = list(PLACES.get(scene.place, PLACES[_PLAIN])(s))
+    found = places.sheets(s)
     if scene.crowd:
         found += crowd.draw(s)
     for name in dict.fromkeys(scene.objects):
@@ -37,11 +36,7 @@ def sheets(s: stage.Stage, scene: protocol.SceneLabels) -> list[stage.Sheet]:
 
 def ground(s: stage.Stage) -> float:
     """The y where the ground one can stand on begins."""
-    if s.place in nature.SHORES:
-        return s.h * nature.SHORES[s.place]
-    if s.place in town.PLACES or s.place in nature.PLACES:
-        return s.horizon
-    return indoors.floor(s)
+    return places.ground(s)
 
 
 def _angled(s: stage.Stage, found: list[stage.Sheet]) -> list[stage.Sheet]:
