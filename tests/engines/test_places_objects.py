@@ -155,3 +155,14 @@ def test_crowds_dress_by_their_era():
         picture(dataclasses.replace(scene, era=era)) for era in ("ancient", "republic", "campus")
     ]
     assert len({one.tobytes() for one in drawn}) == 3
+
+
+def test_what_somebody_holds_does_not_also_stand_there():
+    scene = protocol.SceneLabels(place="field", objects=("fork", "dog"), framing="establish")
+    figure = protocol.Figure(sheet=protocol.CharacterSheet(name="闰土"), held="fork")
+    request = protocol.PanelRequest(
+        kind="shot", width=90, height=160, seed=3, scene=scene, figures=(figure,)
+    )
+    held = flat(setting.sheets(stage.of(request), scene))
+    bare = dataclasses.replace(scene, objects=("dog",), era=figure.sheet.era)
+    assert (held == picture(bare, 90, 160)).all()

@@ -26,6 +26,7 @@ _WEATHERS: dict[str, tuple[str, str, float, str, float]] = {
     "thunder": ("#1d2030", "#5c6479", 0.8, "#8f98b4", 0.7),
 }
 _GREY_OF_NIGHT: Colour = (26, 34, 66)
+_ON_PEOPLE = 0.6
 _LAMPLIT: Colour = (255, 224, 176)
 
 
@@ -34,7 +35,8 @@ class Light:
     """The light of one scene."""
 
     sky: tuple[Colour, Colour, Colour]  #: top, middle, horizon
-    tint: Colour  #: multiplies every local colour
+    veil: Colour  #: multiplies every local colour of the place
+    tint: Colour  #: what falls on people: less of it, so that faces keep their own colours
     haze: Colour  #: what distance fades into
     rim: Colour  #: the bright edge of people
     lamp: Colour  #: windows, lanterns
@@ -45,7 +47,7 @@ class Light:
 
     def on(self, local: Colour, far: float = 0.0) -> Colour:
         """A local colour in this light, `far` of 0..1 away."""
-        return colour.mix(colour.times(local, self.tint), self.haze, far)
+        return colour.mix(colour.times(local, self.veil), self.haze, far)
 
     def hexed(self, local: str, far: float = 0.0) -> Colour:
         return self.on(colour.of(local), far)
@@ -75,7 +77,8 @@ def of(scene: protocol.SceneLabels, *, roofed: bool = False) -> Light:
     sky, tint = _mooded(sky, tint, scene.mood)
     return Light(
         sky=sky,
-        tint=tint,
+        veil=tint,
+        tint=colour.mix((255, 255, 255), tint, _ON_PEOPLE),
         haze=colour.mix(sky[2], sky[1], 0.35),
         rim=colour.mix(colour.of(_RIMS[time]), low, 0.25),
         lamp=(255, 208, 122),

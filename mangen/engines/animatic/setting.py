@@ -29,7 +29,7 @@ def sheets(s: stage.Stage, scene: protocol.SceneLabels) -> list[stage.Sheet]:
     found = places.sheets(s)
     if scene.crowd:
         found += crowd.draw(s)
-    for name in dict.fromkeys(scene.objects):
+    for name in sorted(s.objects, key=lambda one: (one != "melons", one)):  # others stand in them
         found += objects.draw(s, name)
     return _angled(s, sorted(found, key=lambda sheet: sheet.depth))
 

@@ -41,6 +41,7 @@ class Stage:
     framing: str
     place: str = "room"
     home: int = 0  #: the seed of the place itself: equal in all of its shots, at any hour
+    #: what the place is to show; what somebody holds is not among it
     objects: frozenset[str] = frozenset()
     mood: str = "calm"
 
@@ -108,6 +109,6 @@ def of(request: protocol.PanelRequest) -> Stage:
         framing=request.scene.framing,
         place=request.scene.place,
         home=int(hashlib.sha256(f"{request.scene.place} {era}".encode()).hexdigest()[:7], 16),
-        objects=frozenset(request.scene.objects),
+        objects=frozenset(request.scene.objects) - {one.held for one in request.figures},
         mood=request.scene.mood,
     )
