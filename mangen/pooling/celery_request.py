@@ -12,7 +12,7 @@ from billiard.exceptions import Terminated, WorkerLostError
 from celery.utils import log
 from celery.worker import state
 
-from mangen.pooling import celery_errors, wire, work
+from mangen.pooling import celery_errors, items, wire, work
 
 _log = log.get_logger(__name__)
 
@@ -137,10 +137,10 @@ def item_of(name: str, key: str, request: Mapping[str, Any]) -> work.Item:
     if data is None:
         return plain(name, key)
     try:
-        return work.Item(
+        item = work.Item(
             key=key,
             name=name,
-            bucket=str(data["bucket"]),
+            bucket=data["bucket"],
             klass=int(data["class"]),
             rank=float(data["rank"]),
             model=str(data.get("model") or ""),
@@ -150,9 +150,14 @@ def item_of(name: str, key: str, request: Mapping[str, Any]) -> work.Item:
             solo=bool(data.get("solo")),
             data=dict(data),
         )
-    except (TypeError, ValueError, KeyError) as error:
-        _log.error("the header `work` of %s[%s] can't be read: %r: %r", name, key, error, data)
+        items.check(item)
+    except Exception as error:  # noqa: BLE001 - what strangers send must not end the worker
+        _log.error(
+            "the header `work` of %s[%s] can't be read, it runs as a plain task: %.300r: %s",
+            name, key, error, items.shown(data, 300),
+        )  # fmt: skip
         return plain(name, key)
+    return item
 
 
 def plain(name: str, key: str) -> work.Item:

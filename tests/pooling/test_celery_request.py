@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import math
 import pickle
 import threading
 
 import pytest
 
-from mangen.pooling import celery_errors, celery_request, wire, work
+from mangen.pooling import celery_errors, celery_request, items, work
 
 HEADER = {
     "job": 7, "attempt": 2, "stage": "illustrate", "bucket": "i/512", "rank": -3.5, "class": 0,
@@ -22,10 +23,36 @@ def test_the_header_becomes_an_item_that_carries_it():
     assert pickle.loads(pickle.dumps(item)) == item  # noqa: S301 - our own
 
 
-@pytest.mark.parametrize("given", [{}, {"work": None}, {"work": {"job": 1}}, {"work": "x"}])
+WRONG = [
+    {field: value}
+    for field, values in {
+        "bucket": ["", None, 3, "plain", "x" * 2_000],
+        "class": [None, "high", 3, math.inf, 10**400],
+        "rank": [None, math.nan, math.inf, -math.inf, 10**400],
+        "peaks": [5, [math.inf], [math.nan], [-1], [10**400], [10**5000], [0] * 2_000],
+        "seconds": [math.nan, math.inf, -1, 10**400, "soon"],
+        "cap": [-1, math.inf, math.nan, 10**400, "many"],
+    }.items()
+    for value in values
+]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"work": None}, {"work": {"job": 1}}, {"work": "x"}, {"work": 7}, {"work": [1]},
+     *({"work": {**HEADER, **wrong}} for wrong in WRONG)],
+    ids=lambda given: items.shown(given.get("work"))[-30:],
+)  # fmt: skip
 def test_without_a_readable_header_it_is_a_plain_task(given):
     item = celery_request.item_of("t", "k", given)
-    assert (item.bucket, item.data, item.klass) == (wire.PLAIN, None, 0)
+    assert item == celery_request.plain("t", "k")
+    items.check(item)
+
+
+def test_a_wrong_header_is_said_with_its_request(caplog):
+    celery_request.item_of("task", "id-7", {"work": {**HEADER, "rank": math.nan}})
+    assert "task[id-7]" in caplog.text
+    assert "rank nan" in caplog.text
 
 
 class Hub:
