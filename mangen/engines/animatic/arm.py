@@ -54,12 +54,14 @@ def draw(
     if kind in garment.BARE or (kind in garment.SHORT and look["age"] != "elder"):
         _tube(p, joints, (44 * k, 40 * k, 31 * k), skin)
         fingers()
+        _wrist(p, wrist, (c, s), k, skin)
         if kind in garment.SHORT:
             _short_sleeve(p, shoulder, elbow, main, k)
         return
     fingers()
     if kind in garment.WIDE and wrist[1] < elbow[1] - 50 * k:
         _fallen_sleeve(p, look, joints, k, main)
+        _wrist(p, wrist, (c, s), k, skin)
         return
     if kind in garment.WIDE and look["age"] != "child":
         _wide_sleeve(p, look, joints, k, main)
@@ -95,6 +97,13 @@ def _tube(p: pen.Pen, joints: Joints, widths: tuple[float, float, float], tone: 
         with p.clipped(part):
             for other in parts:
                 p.fill(outline.moved(other, 8, -6), tone)
+
+
+def _wrist(p: pen.Pen, at: Spot, way: Spot, k: float, skin: Colour) -> None:
+    """Skin over the line between a bare forearm and its hand."""
+    ends = [(at[0] - way[0] * 9 * k, at[1] - way[1] * 9 * k),
+            (at[0] + way[0] * 13 * k, at[1] + way[1] * 13 * k)]  # fmt: skip
+    p.fill(outline.limb(ends, [23 * k, 22 * k]), skin)
 
 
 def _short_sleeve(p: pen.Pen, shoulder: Spot, elbow: Spot, main: Colour, k: float) -> None:

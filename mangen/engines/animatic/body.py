@@ -196,12 +196,12 @@ def _ring(p: pen.Pen, b: Build) -> None:
 def _scarf(p: pen.Pen, b: Build, tone: Colour) -> None:
     y, dark = b.neck, colour.dark(tone, 0.28)
     for x, end in ((2, 150), (20, 196)):
-        tail = [(x, y + 30), (x + 34, y + 30), (x + 44, y + end, 1), (x - 8, y + end - 8, 1)]
+        tail = [(x, y + 20), (x + 34, y + 30), (x + 44, y + end, 1), (x - 8, y + end - 8, 1)]
         p.shape(outline.curve(tail), tone, shade=dark)
         for k in range(4):
             knot = x - 4 + 13 * k
             p.line(outline.straight([(knot, y + end - 4), (knot, y + end + 10)]), 4, paint=dark)
-    loop = [(-60, y - 18), (0, y + 8), (60, y - 18), (68, y + 22), (0, y + 54), (-68, y + 22)]
+    loop = [(-58, y - 32), (0, y - 4), (58, y - 32), (70, y + 14), (0, y + 48), (-70, y + 14)]
     p.shape(outline.curve(loop), tone, shade=dark)
-    fold = outline.curve([(-52, y + 8), (0, y + 30), (48, y + 6)], closed=False)
+    fold = outline.curve([(-52, y - 2), (0, y + 22), (48, y - 4)], closed=False)
     p.line(fold, 4, paint=dark)

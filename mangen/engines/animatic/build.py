@@ -36,7 +36,7 @@ def of(look: Mapping[str, Any]) -> Build:
         return Build(
             shoulder=86 * (0.6 + 0.4 * stout), chest=80 * stout, waist=72 * stout,
             hip_wide=74 * stout, neck=-420, top=-398, hip=-200, arm=92, thick=0.78,
-            head=-518, head_size=1.15,
+            head=-536, head_size=1.17,
         )  # fmt: skip
     tall = float(look["tall"]) * {"elder": 0.95, "youth": 0.965}.get(age, 1.0)
     narrow = {"elder": 0.93, "youth": 0.92}.get(age, 1.0) * (0.5 + 0.5 * stout)
@@ -51,7 +51,7 @@ def of(look: Mapping[str, Any]) -> Build:
         hip=-398 * tall,
         arm=154 * tall,
         thick=(0.86 if female else 1.06) * (0.7 + 0.3 * stout) * (0.93 if age == "youth" else 1.0),
-        head=-860 * tall + stoop,
+        head=-878 * tall + stoop,
         head_size=1.2 if age == "youth" else 1.17,
     )
 

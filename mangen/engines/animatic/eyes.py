@@ -153,7 +153,7 @@ def _brow(p: pen.Pen, look: Mapping[str, Any], face: mien.Mien, at: Place) -> No
     )  # fmt: skip
     hair = colour.of(look["hair"])
     tone = colour.mix(hair, INK, 0.45)
-    width = look["brow"] * thick * (0.82 if look["female"] else 1.12)
+    width = min(12.5, look["brow"] * thick * (0.82 if look["female"] else 1.12))
     p.line(
         outline.curve([inner, middle_, outer], closed=False), width, paint=tone, taper=(0.1, taper)
     )

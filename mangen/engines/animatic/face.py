@@ -160,7 +160,7 @@ def _features(
     """Nose, mouth, and what lies on the skin or before it."""
     middle, apart, eye, size = eyes.middle(look, turn)
     x, at = mouths.at(look, turn)
-    deep = colour.dark(shade, 0.22)
+    deep = colour.dark(shade, 0.38)
     if look["lines"]:
         marks.lines(p, x, eye, apart + 28, deep)
     marks.spots(p, look, x, at, deep)

@@ -80,7 +80,7 @@ def _flowing(p: pen.Pen, w: float, g: float, tone: Colour, do: hairdo.Do) -> Non
     p.shape(outline.moved(fall, g, 0), tone, width=5)
     for k in (-0.8, -0.35, 0.35, 0.8):
         strand = [(k * w + g, 60), (k * (w + 14) + g, end * 0.6), (k * (w + 8) + g, end * 0.93)]
-        p.line(outline.curve(strand, closed=False), 4, paint=colour.dark(tone, 0.35))
+        p.line(outline.curve(strand, closed=False), 4, paint=colour.pale(tone, 0.14))
 
 
 def _tail(
@@ -164,8 +164,8 @@ def _cap(p: pen.Pen, do: hairdo.Do, w: float, g: float, *, turn: float, hair: Co
         p.line(gloss, 9, paint=colour.pale(hair, 0.3), alpha=0.5)
         for k in (-0.7, -0.4, -0.12, 0.2, 0.5, 0.75):
             strand = [(k * w * 0.5 + g, top + 12), (k * w + g, -78), (k * w * 1.15 + g, -52)]
-            p.line(outline.curve(strand, closed=False), 3.2, paint=colour.dark(hair, 0.5),
-                   alpha=0.6)  # fmt: skip
+            p.line(outline.curve(strand, closed=False), 3.4, paint=colour.pale(hair, 0.2),
+                   alpha=0.5)  # fmt: skip
 
 
 def _ornaments(p: pen.Pen, look: Mapping[str, Any], style: str, g: float, trim: Colour) -> None:

@@ -17,14 +17,15 @@ def lines(p: pen.Pen, x: float, eye: float, reach: float, tone: Colour) -> None:
     """Age: folds beside the mouth, crow's feet `reach` from the middle, a furrowed brow."""
     for side in (-1, 1):
         fold = [(side * 20 + x, 44), (side * 36 + x, 57), (side * 38 + x, 80)]
-        p.line(outline.curve(fold, closed=False), 4.4, paint=tone)
+        p.line(outline.curve(fold, closed=False), 5, paint=tone)
         for k in (-1, 1):
             start = side * reach + x * 0.72
-            foot = outline.straight([(start, eye + 2), (start + side * 11, eye + 2 + 6 * k)])
-            p.line(foot, 3.6, paint=tone)
-    for k in range(2):
-        furrow = [(-30 + x, -44 + k * 11), (x, -49 + k * 11), (30 + x, -44 + k * 11)]
-        p.line(outline.curve(furrow, closed=False), 3.4, paint=tone)
+            foot = outline.straight([(start, eye + 2), (start + side * 13, eye + 2 + 8 * k)])
+            p.line(foot, 4.4, paint=tone)
+    for k in range(3):
+        reach_ = 36 - 6 * k
+        furrow = [(-reach_ + x, -54 + k * 10), (x, -60 + k * 10), (reach_ + x, -54 + k * 10)]
+        p.line(outline.curve(furrow, closed=False), 4, paint=tone)
 
 
 def spots(p: pen.Pen, look: Mapping[str, Any], x: float, mouth: float, tone: Colour) -> None:

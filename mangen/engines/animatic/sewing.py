@@ -35,6 +35,8 @@ def patch(p: pen.Pen, c: Cloth) -> None:
 def collar(p: pen.Pen, kind: str, c: Cloth) -> None:
     """What stands or lies around the neck, over the cloth's edge."""
     n = c.neck
+    if kind in _OPEN:
+        _bare_neck(p, c, *_OPEN[kind])
     if kind in ("gown", "qipao", "jacket", "aoqun", "zhongshan", "tracksuit"):
         tone = colour.pale(c.main, 0.14) if kind != "qipao" else c.trim
         band = [
@@ -57,6 +59,24 @@ def collar(p: pen.Pen, kind: str, c: Cloth) -> None:
     elif kind == "hoodie":
         hood = [(-44, n - 20), (-76, n + 14), (0, n + 62), (76, n + 14), (44, n - 20), (0, n + 16)]
         p.shape(outline.curve(hood), colour.dark(c.main, 0.16))
+
+
+#: kinds that bare the throat -> half the width and depth of the opening
+_OPEN = {"dress": (38.0, 66.0), "vest": (32.0, 88.0), "tshirt": (36.0, 40.0), "ruqun": (38.0, 80.0)}
+
+
+def _bare_neck(p: pen.Pen, c: Cloth, wide: float, deep: float) -> None:
+    """Skin where the edge of the cloth would cross the throat, and the edge around it."""
+    n, small = c.neck, 0.72 if c.child else 1.0
+    wide, low = wide * (0.82 if c.child or c.female else 1), n - 12 + deep * small
+    skin = colour.mix(c.skin, (122, 63, 74), 0.3)
+    hole = [(-wide + 4, n - 26, 1), (wide - 4, n - 26, 1), (wide, n - 4), (wide * 0.5, low - 26),
+            (0, low, 1), (-wide * 0.5, low - 26), (-wide, n - 4)]  # fmt: skip
+    p.fill(outline.curve(hole), skin)
+    edge = [(-wide - 3, n - 8), (-wide * 0.52, low - 24), (0, low), (wide * 0.52, low - 24),
+            (wide + 3, n - 8)]  # fmt: skip
+    corner = [(x, y, 1) if x == 0 and deep > 50 else (x, y) for x, y in edge]
+    p.line(outline.curve(corner, closed=False), 5, taper=(0, 0))
 
 
 def _button(p: pen.Pen, x: float, y: float, c: Cloth) -> None:
@@ -128,7 +148,6 @@ def _ruqun(p: pen.Pen, c: Cloth) -> None:
     s = c.shoulder + 60
     p.fill(outline.box(-s, c.neck - 60, 2 * s, high - c.neck + 70), colour.dark(c.inner, 0.16))
     p.fill(outline.box(-s + 40, c.neck - 60, 2 * s, high - c.neck + 70), c.inner)
-    p.fill(outline.straight([(-40, c.neck - 12), (40, c.neck - 12), (0, high)]), c.skin)
     for side in (-1, 1):
         edge = [(side * 48, c.neck - 12), (side * 26, c.neck - 12), (side * -6, high + 8),
                 (side * 16, high + 8)]  # fmt: skip
@@ -219,8 +238,6 @@ def _jacket(p: pen.Pen, c: Cloth) -> None:
 
 
 def _vest(p: pen.Pen, c: Cloth) -> None:
-    opening = [(-30, c.neck - 10, 1), (30, c.neck - 10, 1), (0, c.top + 58, 1)]
-    p.fill(outline.curve(opening), c.skin)
     p.line(outline.straight([(0, c.top + 40), (0, c.hem + 20)]), 5, taper=(0, 0))
     step = (c.hem - c.top - 96) / 3
     for k in range(3):
@@ -293,19 +310,11 @@ def _hoodie(p: pen.Pen, c: Cloth) -> None:
 
 
 def _dress(p: pen.Pen, c: Cloth) -> None:
-    s = c.shoulder
-    p.line(
-        outline.straight([(-s, c.waist_y + 20), (s, c.waist_y + 20)]),
-        22,
-        paint=c.trim,
-        taper=(0, 0),
-    )
-    p.fill(outline.curve([(-38, c.neck - 12, 1), (38, c.neck - 12, 1), (0, c.top + 36)]), c.skin)
-    p.line(
-        outline.curve([(-40, c.neck - 8), (0, c.top + 42), (40, c.neck - 8)], closed=False),
-        5,
-        taper=(0, 0),
-    )
+    s, k = c.shoulder, _scale(c)
+    sash = outline.straight([(-s, c.waist_y + 20), (s, c.waist_y + 20)])
+    p.line(sash, 24 * k + 6, taper=(0, 0))
+    p.line(sash, 24 * k, paint=c.trim, taper=(0, 0))
+    p.line(_across(c.hem - 4, c), 12, paint=c.trim, taper=(0, 0))
 
 
 def _armour(p: pen.Pen, c: Cloth) -> None:
@@ -370,9 +379,6 @@ def _cardigan(p: pen.Pen, c: Cloth) -> None:
 
 def _tshirt(p: pen.Pen, c: Cloth) -> None:
     k = _scale(c)
-    neck = outline.curve([(-44, c.neck - 10), (0, c.neck + 44), (44, c.neck - 10)], closed=False)
-    p.fill(neck, c.skin)
-    p.line(neck, 10, paint=c.trim, taper=(0, 0))
     p.fill(outline.box(-c.shoulder - 20, c.top + 96 * k, 2 * c.shoulder + 40, 40 * k), c.trim)
     for side in (-1, 1):
         fold = [(side * c.waist * 0.5, c.waist_y + 60), (side * c.waist, c.waist_y + 20)]
