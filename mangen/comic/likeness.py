@@ -64,10 +64,19 @@ def characters(
     del drawn[most:]
     about = _about(drawn, told)
     made = [_character(name, cast, about[name], era) for name in drawn]
-    return [
+    made = [
         dataclasses.replace(one, sex=_sex_of_self(speech)) if one.name == people.SELF_ZH else one
         for one in made
     ]
+    return [dataclasses.replace(one, sex=_decided(one, cast)) for one in made]
+
+
+def _decided(one: model.Character, cast: people.Cast) -> people.Sex:
+    """A sex for all who draw and speak: where the text tells none, roles take turns by name."""
+    if one.sex != "unknown":
+        return one.sex
+    person = cast.people.get(one.name)
+    return "female" if person is not None and person.role and one.seed % 2 else "male"
 
 
 def _sex_of_self(speech: Iterable[tuple[str | None, str]]) -> people.Sex:

@@ -96,4 +96,6 @@ def is_crowded(masked: str, language: people.Language) -> bool:
 
 @functools.cache
 def _crowd() -> re.Pattern[str]:
-    return re.compile(lexicon.alternation(list(lexicon.words("crowd"))))
+    # 弟子们, 士兵们: many, but not 我们
+    many = r"(?<![我你他她它咱])(?<=[\u4e00-\u9fff])们"
+    return re.compile(f"{lexicon.alternation(list(lexicon.words('crowd')))}|{many}")

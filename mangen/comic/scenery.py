@@ -24,8 +24,11 @@ _DOORS = {
 }
 #: after these a place is seen in a picture or spoken of
 _TOLD = re.compile("照片|相片|画上|画里|画中|电视|屏幕|地图|信里|信中|信上|听说|据说|说起|提起")
-#: English words for places that are nearly always near another one
-_VAGUE = frozenset({"house", "home", "fire", "bed", "boat", "bar"})
+#: words that count where no other tells: what is nearly always near another place, and lamps
+_VAGUE = frozenset(
+    {"house", "home", "fire", "bed", "boat", "bar", "lamp", "lantern", "lamplight", "candle"}
+    | {"烛光", "灯火", "萤火", "霓虹灯"}
+)
 _INSIDE = frozenset("里裡内中上下边邊外前口间間旁")
 _GOING = frozenset("在到进進出入回过往向沿")
 
@@ -142,6 +145,7 @@ def _last(masked: str, kind: str) -> str | None:
     found = [match.group() for match in _pattern(kind).finditer(masked)]
     if kind == "time" and re.search("天色?(?:已经?|都|快|全)*黑", masked):
         return "night"
+    found = [word for word in found if word not in _VAGUE] or found
     return lexicon.labels(kind)[found[-1]] if found else None
 
 

@@ -96,3 +96,9 @@ def test_who_is_called_is_seen_beside_and_who_is_talked_of_is_not(boards):
     shots = {s.lines[0].text: s for s in boards.shots(board)}
     assert shots["林晚，我们走。"].characters == ("陈默", "林晚")
     assert shots["林晚的信呢？"].characters == ("陈默",)
+
+
+def test_everybody_is_drawn_and_heard_as_of_one_sex(boards):
+    _, board = boards.of("沈舟推开门。“谁？”沈舟问。\n“是我。”医生说。\n医生走进房间，沈舟站起身。")
+    assert {c.name for c in board.characters} == {"沈舟", "医生"}
+    assert {c.sex for c in board.characters} <= {"female", "male"}

@@ -55,5 +55,7 @@ def test_there_is_no_moon_by_day_and_never_too_much():
 
 def test_crowds():
     assert objects.is_crowded("众人都看着他", "zh")
+    assert objects.is_crowded("周围的弟子们哄堂大笑", "zh")
+    assert not objects.is_crowded("我们走吧，他们来了", "zh")
     assert not objects.is_crowded("他独自站着", "zh")
     assert objects.is_crowded("The crowd was silent.", "en")
