@@ -223,6 +223,18 @@ words = st.sampled_from(
             "8:05",
         ),
         *("Leo", "said", "第一章", *'。，！？…“”「」" \n　'),
+        *(
+            "握着",
+            "剑",
+            "她想起那年",
+            "海边",
+            "三日后",
+            "一名女子",
+            "众人",
+            "跪下",
+            "小时候",
+            "现在",
+        ),
     ]
 )
 
@@ -238,3 +250,6 @@ def test_every_character_is_in_a_line_or_left_out(boards, text_of):
     for line in boards.lines(board):
         assert line.text.strip()
         assert line.spoken == any(ch.isalnum() for ch in line.text)
+    for shot in boards.shots(board):
+        rows = (shot.emotions, shot.ages, shot.gestures, shot.held)
+        assert {len(row) for row in rows} == {len(shot.characters)}
