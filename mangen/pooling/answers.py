@@ -59,11 +59,14 @@ class Answers:
         }
 
     def hear(self, heard: lives.Heard) -> None:
-        """Take in what a child said, or that it died."""
-        if isinstance(heard, lives.Died):
-            self._on_death(heard.child, heard.status)
-        else:
-            self._ears[type(heard.message)](heard.child, heard.message)
+        """Take in what a child said, that it died, or that it can't be told something."""
+        match heard:
+            case lives.Died():
+                self._on_death(heard.child, heard.status)
+            case lives.Unsent():
+                self._on_unsent(heard)
+            case lives.Said():
+                self._ears[type(heard.message)](heard.child, heard.message)
 
     def _on_fetched(self, child: lives.Child, _message: wire.Fetched) -> None:
         if child.state is lives.State.STARTING:
@@ -127,6 +130,7 @@ class Answers:
 
     def _on_broken(self, child: lives.Child, message: wire.Broken) -> None:
         child.error = message.error
+        child.state = lives.State.LEAVING  # it is offered nothing more
         child.leave_by = time.monotonic() + self._settings.grace_s
         _log.error("%s left an exception behind and is replaced:\n%s", child.owner, message.error)
 
@@ -148,8 +152,36 @@ class Answers:
             child.batch.taken.add(key)
             child.batch.ran = True
             one = self._table.held[key]
+            if one.stopped is None and one.item.data is not None and one.request.withdrawn():
+                self._desk.abort(key, work.Why.REVOKED)
             one.waiting, one.taken = None, True
             one.request.taken(child.pid, message.at)
+
+    def _on_unsent(self, unsent: lives.Unsent) -> None:
+        """Fail what can't be sent to any child, and let wait what only was beside it."""
+        child, message = unsent.child, unsent.message
+        error = f"it can't be sent to a child: {unsent.error!r}"
+        _log.error("%s: %s", child.owner, error, exc_info=unsent.error)
+        if isinstance(message, wire.GiveBack):
+            keys = {message.load.item.key}
+        elif isinstance(message, wire.Offer):
+            keys = {load.item.key for load in message.loads}
+            if child.batch is not None and child.batch.number == message.batch:
+                child.batch.offered -= keys
+                if not message.join:
+                    self._on_idle(child, wire.Idle(batch=message.batch, report=child.report))
+        else:  # it would wait for that for ever
+            child.error = error
+            child.kill()
+            return
+        for key in keys:
+            one = self._table.held.get(key)
+            if one is None or one.child is not child or one.taken:
+                continue
+            if unsent.guilty and key not in unsent.guilty:
+                self._desk.put_back(key)
+            else:
+                self._lose(one, error)
 
     def _on_settled(self, child: lives.Child, message: wire.Settled) -> None:
         key, outcome = message.key, message.outcome
@@ -177,6 +209,7 @@ class Answers:
     # -- the dead
 
     def _on_death(self, child: lives.Child, status: int) -> None:
+        """Bury it and see to its requests; no request's fault keeps the others from that."""
         batch, why = child.batch, child.error.strip().rpartition("\n")[2] or lives.describe(status)
         mine = [key for key, one in self._table.held.items() if one.child is child]
         keys = tuple(key for key in mine if batch is not None and key in batch.keys)
@@ -197,24 +230,34 @@ class Answers:
             self._lost(child.owner, keys, len(keys) == 1)
             self._tell(events.ChildLost(owner=child.owner, slot=child.slot, keys=keys, why=why))
         for key in mine:
-            self._bereave(key, batch, why, alone=len(keys) == 1)
+            try:
+                self._bereave(key, batch, why, alone=len(keys) == 1)
+            except Exception:  # noqa: BLE001 - whatever a request raises
+                _log.exception("the end of %s can't be told", key)
 
     def _bereave(self, key: work.Key, batch: lives.Batch | None, why: str, *, alone: bool) -> None:
         """See to one request of a dead child: nothing that was taken is run again from here."""
         one: held.Held = self._table.held[key]
         one.child = None
-        if one.waiting is not None and one.lost_offers < _OFFERS:
-            one.lost_offers += 1
+        one.lost_offers += not one.taken
+        if one.taken or one.lost_offers > _OFFERS:
+            timed_out = batch.began if batch is not None and batch.timed_out and alone else None
+            self._lose(one, f"the child that had it ended: {why}", began=timed_out)
+        elif one.waiting is not None:
             self._desk.put_back(key)
-        elif one.waiting is None and not one.taken:  # it was being given back: by another, then
+        else:  # it was being given back: by another, then
             self._desk.give_back_later(one, one.stopped or work.Why.ABORT)
-        else:
-            if not one.taken:  # offered too often: let it be acked, or it kills for ever
+
+    def _lose(self, one: held.Held, why: str, *, began: float | None = None) -> None:
+        """End a request that no child can end any more; `began`: when it was too long alone."""
+        try:
+            if not one.taken:  # let it be acked, or it comes back for ever
                 one.request.taken(0, time.monotonic())
             if one.stopped is not None:
                 one.request.terminated(one.stopped)
-            elif batch is not None and batch.timed_out and alone:
-                one.request.timed_out(time.monotonic() - batch.began)
+            elif began is not None:
+                one.request.timed_out(time.monotonic() - began)
             else:
-                one.request.lost(f"the child that had it ended: {why}")
-            self._desk.end(key)
+                one.request.lost(why)
+        finally:
+            self._desk.end(one.item.key)

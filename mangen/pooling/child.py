@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import re
 import threading
 import time
 import traceback
@@ -22,6 +23,7 @@ EXIT_ORPHAN = pipe.EXIT_ORPHAN
 
 _FRESH = 40  #: of so many sessions that are alike one begins trimmed: fewer than estimates remember
 _KINDS = 4096
+_NAME_MOST = 100  #: of a file
 
 Settle = running.Settle
 
@@ -291,4 +293,13 @@ class Child:
 
 def snapshot_path(folder: str, owner: str) -> pathlib.Path:
     """Where a child writes down what its device's memory held when it was given up."""
-    return pathlib.Path(folder) / f"{owner.replace('/', '-')}.memory"
+    return report_path(folder, owner, ".memory")
+
+
+def report_path(folder: str, owner: str, ending: str) -> pathlib.Path:
+    """Name a file about an owner, whatever its worker is called.
+
+    Its last part is its own: that is kept where the whole is too long for a file's name.
+    """
+    name = re.sub(r"[^A-Za-z0-9_@.-]", "-", owner)
+    return pathlib.Path(folder) / f"{name[len(ending) - _NAME_MOST :]}{ending}"

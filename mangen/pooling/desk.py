@@ -44,10 +44,14 @@ class Desk:
         self.table.flush()
 
     def withdraw(self) -> None:
-        """Stop what was revoked or has expired while it waits."""
-        for waiting in list(self.table.window):
-            if self.table.held[waiting.item.key].request.withdrawn():
-                self.abort(waiting.item.key, work.Why.REVOKED)
+        """Stop what was revoked or has expired while it waits, or is offered and not yet taken.
+
+        A plain task can't be stopped but with its child: once offered, it runs.
+        """
+        for key, one in list(self.table.held.items()):
+            offered = one.waiting is not None and one.stopped is None and one.item.data is not None
+            if (offered or key in self.table.window) and one.request.withdrawn():
+                self.abort(key, work.Why.REVOKED)
 
     # -- stopping work
 

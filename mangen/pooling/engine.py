@@ -20,6 +20,7 @@ from mangen.pooling import (
     config,
     desk,
     events,
+    faults,
     idling,
     learned,
     lives,
@@ -41,15 +42,24 @@ class Engine:
     """Implements events.Control. `capacity` is how many un-acked requests the broker may send.
 
     Set `listener` before `start`. Every method may be called from any thread, and from a signal
-    handler.
+    handler. `on_fault` is called on the engine's thread when that dies of a fault; None: the
+    process is told to terminate, as a worker must not live on deaf.
     """
 
-    def __init__(self, worker: str, settings: config.Config, capacity: int) -> None:
+    def __init__(
+        self,
+        worker: str,
+        settings: config.Config,
+        capacity: int,
+        on_fault: Callable[[], None] | None = None,
+    ) -> None:
         self.worker = worker
         self.listener: events.Listener = events.Silent()
         self._counters: collections.Counter[str] = collections.Counter()
         self._settings = settings
         self._capacity = capacity
+        self._on_fault = on_fault or _terminate
+        self._faults = faults.Faults()
         self._inbox: queue.SimpleQueue[_Word] = queue.SimpleQueue()
         self._slots = slots.Slots(worker, settings, hear=self._on_heard, tell=self._tell)
         self._desk = desk.Desk(settings, self._slots)
@@ -69,7 +79,9 @@ class Engine:
         return self._thread.is_alive()
 
     def join(self, timeout: float | None = None) -> None:
-        self._thread.join(timeout)
+        """Wait for the thread's end; on that thread itself there is nothing to wait for."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout)
 
     def add(self, request: requests.Request) -> None:
         self._inbox.put(lambda: self._desk.add(request))
@@ -130,12 +142,12 @@ class Engine:
     # -- the thread
 
     def _run(self) -> None:
-        """Run until stopped; a worker whose engine fails must not live on deaf."""
+        """Run until stopped; children are the kernel's to kill when their thread is gone."""
         try:
             self._serve()
         except BaseException:
-            _log.critical("the pool's engine failed: the worker ends", exc_info=True)
-            os.kill(os.getpid(), signal.SIGTERM)
+            _log.critical("the pool's engine failed: it serves no more", exc_info=True)
+            self._on_fault()
             raise
 
     def _serve(self) -> None:
@@ -183,9 +195,15 @@ class Engine:
         )  # fmt: skip
 
     def _guard(self, word: _Word) -> None:
-        """Run one word; a fault in it must not stop the pool."""
+        """Run one word; a fault in it must not stop the pool, a listener's or a callback's too."""
         try:
             word()
-        except Exception:  # noqa: BLE001 - logged and counted
+        except (SystemExit, KeyboardInterrupt):  # somebody means the process
+            raise
+        except BaseException as error:  # noqa: BLE001 - logged and counted
             self._counters["faults"] += 1
-            _log.exception("the pool's engine met a fault and goes on")
+            self._faults.note(error, "the pool's engine met a fault and goes on")
+
+
+def _terminate() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from multiprocessing import connection
+from multiprocessing import connection, reduction
 from typing import TypeAlias
 
 from mangen.pooling import wear, wire, work
@@ -76,7 +76,17 @@ class Died:
     status: int
 
 
-Heard: TypeAlias = Said | Died
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unsent:
+    """A message can't be pickled, and never left; `guilty` are its loads that can't, if any are."""
+
+    child: Child
+    message: wire.ToChild
+    guilty: frozenset[work.Key]
+    error: Exception
+
+
+Heard: TypeAlias = Said | Died | Unsent
 
 
 class Child:
@@ -113,17 +123,21 @@ class Child:
         self.leave_by: float | None = None
         self._hear = hear
         self._outbox: queue.SimpleQueue[wire.ToChild | None] = queue.SimpleQueue()
-        self._stacks = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `bury`
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", module,
-                 str(theirs.fileno()), str(self._stacks.fileno()), str(os.getpid())],
-                stdin=subprocess.DEVNULL, env=_environment(devices), process_group=0,
-                pass_fds=(theirs.fileno(), self._stacks.fileno()),
-            )  # fmt: skip
-        self.pid = self._process.pid
-        self._pidfd = os.pidfd_open(self.pid)
+        with contextlib.ExitStack() as opened:  # a start that fails leaves nothing open
+            self._stacks = opened.enter_context(tempfile.TemporaryFile())
+            ours, theirs = socket.socketpair()
+            opened.callback(ours.close)
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", module,
+                     str(theirs.fileno()), str(self._stacks.fileno()), str(os.getpid())],
+                    stdin=subprocess.DEVNULL, env=_environment(devices), process_group=0,
+                    pass_fds=(theirs.fileno(), self._stacks.fileno()),
+                )  # fmt: skip
+            opened.callback(_reap, self._process)
+            self.pid = self._process.pid
+            self._pidfd = os.pidfd_open(self.pid)
+            opened.pop_all()
         self._conn = connection.Connection(ours.detach())
         self.tell(hello)
         for target, word in ((self._write, "to"), (self._read, "from")):
@@ -157,8 +171,10 @@ class Child:
 
     def stacks(self) -> str:
         """Answer what it wrote."""
-        self._stacks.seek(0)
-        return self._stacks.read(100_000).decode("utf-8", "replace")
+        with contextlib.suppress(OSError):
+            self._stacks.seek(0)
+            return self._stacks.read(100_000).decode("utf-8", "replace")
+        return ""
 
     def kill(self) -> None:
         """Kill it with all it started; it may be stopped, it dies all the same."""
@@ -182,10 +198,15 @@ class Child:
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:
             try:
-                self._conn.send(message)
+                data = reduction.ForkingPickler.dumps(message)
+            except Exception as error:  # noqa: BLE001 - whatever a message raises when pickled
+                self._hear(Unsent(self, message, _guilty(message), error))
+                continue
+            try:
+                self._conn.send_bytes(data)
             except OSError:  # it is dying: the reader sees to it
                 return
-            except Exception:  # noqa: BLE001 - whatever a message raises when pickled
+            except Exception:  # noqa: BLE001 - such as no memory for the copy
                 _log.exception("%s can't be sent its work and is killed", self.owner)
                 self.kill()
                 return
@@ -200,8 +221,9 @@ class Child:
                     break
         except (EOFError, OSError):
             pass
-        except Exception:  # noqa: BLE001 - whatever a message raises when it is read
+        except Exception as error:  # noqa: BLE001 - whatever a message raises when it is read
             _log.exception("%s can't be understood and is killed", self.owner)
+            self.error = f"it said what can't be read here: {error!r}"
             self.kill()
         try:
             os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOWAIT)
@@ -210,6 +232,29 @@ class Child:
             status = self._process.wait()
             self._conn.close()
             self._hear(Died(self, status))
+
+
+def _guilty(message: wire.ToChild) -> frozenset[work.Key]:
+    """Name the loads of a message that can't be pickled."""
+    match message:
+        case wire.Offer(loads=loads):
+            pass
+        case wire.GiveBack(load=load):
+            loads = (load,)
+        case _:
+            loads = ()
+    found = set()
+    for load in loads:
+        try:
+            reduction.ForkingPickler.dumps(load)
+        except Exception:  # noqa: BLE001 - as above
+            found.add(load.item.key)
+    return frozenset(found)
+
+
+def _reap(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
 
 
 def describe(status: int) -> str:

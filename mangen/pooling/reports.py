@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mangen.pooling import child as children
 from mangen.pooling import lives, work
@@ -16,15 +15,28 @@ def write(folder: str, child: lives.Child, keys: Sequence[work.Key], seconds: fl
     """Write the report; answers its path, empty when there is no folder for it or it failed.
 
     It holds the work, the device's and the gate's bytes at the last look, the processes on the
-    device, where the memory's snapshot lies, and the stacks of the child's threads.
+    device, where the memory's snapshot lies, and the stacks of the child's threads. It raises
+    nothing: whoever buries a child has more to do than this.
     """
     if not folder:
         return ""
-    root = pathlib.Path(folder)
-    path = root / f"{child.owner.replace('/', '-')}.txt"
+    try:
+        path = children.report_path(folder, child.owner, ".txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(f"{line}\n" for line in _lines(folder, child, keys, seconds))
+        path.write_text(text, "utf-8", errors="backslashreplace")
+    except Exception as error:  # noqa: BLE001 - a folder, a disk, a name, what a child said
+        _log.warning("the report on %s can't be written: %r", child.owner, error)
+        return ""
+    return str(path)
+
+
+def _lines(
+    folder: str, child: lives.Child, keys: Sequence[work.Key], seconds: float
+) -> Iterator[str]:
     snapshot = children.snapshot_path(folder, child.owner)
     report = child.report
-    lines = [
+    yield from (
         f"{child.owner} on {child.hello.device} ({child.kind}), process {child.pid}",
         f"killed after {seconds:.1f} s with {', '.join(keys)}",
         "",
@@ -36,11 +48,4 @@ def write(folder: str, child: lives.Child, keys: Sequence[work.Key], seconds: fl
         f"snapshot of the memory: {snapshot if snapshot.exists() else 'none'}",
         "",
         child.stacks() or "it wrote no stacks: it was stopped, or deep in a library",
-    ]
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(lines) + "\n", "utf-8")
-    except OSError as error:
-        _log.warning("the report on %s can't be written: %s", child.owner, error)
-        return ""
-    return str(path)
+    )

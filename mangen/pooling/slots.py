@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 
-from mangen.pooling import config, events, lives, meter, wear, wire, work
+from mangen.pooling import config, events, lives, meter, owners, wear, wire, work
 from mangen.pooling.devices import device as devices
 from mangen.pooling.devices import lock, nvml
 
 _log = logging.getLogger(__name__)
+_GENERATIONS = owners.Generations()  #: one for all pools of this process
 QUARANTINE_DEATHS = 6
 QUARANTINE_S = 60.0
 _DUMP_S = 1.0
 _START_S = 600.0  #: no child takes so long to import its product and load its models
 _RECHECK_S = 0.2
+_STANDBY_S = 30.0  #: before the next standby, doubled by each that died
+_STANDBY_MOST_S = 1800.0
 _FOREIGN_SLACK = 0.05  #: share of a card that may have gone to others while a child died
 
 
@@ -42,6 +44,8 @@ class Slot:
     standby: lives.Child | None = None
     deaths: int = 0
     not_before: float = 0.0
+    standbys_died: int = 0
+    standby_from: float = 0.0
     quarantined: bool = False
     vacancy: Vacancy | None = None
     #: the device's free bytes and its processes' before its child came, and the dead one whose
@@ -65,6 +69,15 @@ class Slot:
         wait = QUARANTINE_S if self.quarantined else min(30.0, 0.5 * 2 ** (self.deaths - 1))
         self.not_before = now + wait
         return wait
+
+    def standby_died(self, now: float) -> None:
+        """Note that a follower died that had not moved in: the child that serves is none the worse.
+
+        It is told in full by its own loss; only the next one waits.
+        """
+        self.standbys_died += 1
+        wait = min(_STANDBY_MOST_S, _STANDBY_S * 2 ** min(self.standbys_died - 1, 16))
+        self.standby_from = now + wait
 
     def lived(self) -> None:
         """Note that a child did some work: no loop."""
@@ -107,18 +120,6 @@ class Slot:
                 yield child
 
 
-class Generations:
-    """Owner names `worker/slot/generation`, strictly increasing over restarts of the worker."""
-
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
-        self._last = 0
-
-    def next(self, worker: str, slot: int) -> str:
-        self._last = max(self._last + 1, int(self._clock() * 1000))
-        return f"{worker}/{slot}/{self._last}"
-
-
 class Slots:
     """All devices of a pool. The engine thread owns it and starts every child.
 
@@ -137,7 +138,6 @@ class Slots:
         self._settings = settings
         self._hear = hear
         self._tell = tell
-        self._generations = Generations()
         self._all = [
             Slot(
                 number=n,
@@ -186,31 +186,43 @@ class Slots:
         return child.state is lives.State.BUSY and not self._handing_over(self.of(child))
 
     def tend(self, now: float) -> None:
-        """Start what is due, let a standby take over, and see that the dead gave back."""
+        """Start what is due, let a standby take over, and see that the dead gave back.
+
+        A slot where no child can be started rests as after a death, and the others go on.
+        """
         for slot in self._all:
-            if slot.child is None and slot.standby is None:
-                if self._clear(slot, now) and now >= slot.not_before:
-                    slot.look()
-                    slot.child = self._start(slot)
-            elif slot.child is not None and slot.child.state is lives.State.STANDBY:
-                if self._clear(slot, now):
-                    self._move_in(slot.child, slot, now)
-            elif (
-                slot.child is not None
-                and slot.standby is None
-                and now >= slot.not_before
-                and _worn(slot.child)
-            ):
-                slot.standby = self._start(slot, after=slot.child)
-            if (
-                slot.child is not None
-                and slot.child.state is lives.State.IDLE
-                and self._handing_over(slot)
-            ):
-                slot.vacancy = Vacancy(
-                    owner=slot.child.owner, tasks=slot.child.tasks, why=_worn(slot.child), since=now
-                )
-                slot.child.stop(self._settings.grace_s)
+            try:
+                self._tend(slot, now)
+            except Exception as error:  # noqa: BLE001 - no process, no descriptor, a bad setting
+                _log.exception("slot %s can't start a child on %s", slot.number, slot.device)
+                if slot.child is not None:
+                    slot.standby_died(now)
+                else:
+                    self._rest(slot, now, quick=True, why=f"no child can be started: {error}")
+
+    def _tend(self, slot: Slot, now: float) -> None:
+        if slot.child is None:
+            if now >= slot.not_before and self._clear(slot, now):
+                slot.look()
+                slot.child = self._start(slot)
+        elif slot.child.state is lives.State.STANDBY:
+            if self._clear(slot, now):
+                self._move_in(slot.child, slot, now)
+        elif (
+            slot.standby is None
+            and now >= max(slot.not_before, slot.standby_from)
+            and _worn(slot.child)
+        ):
+            slot.standby = self._start(slot, after=slot.child)
+        if (
+            slot.child is not None
+            and slot.child.state is lives.State.IDLE
+            and self._handing_over(slot)
+        ):
+            slot.vacancy = Vacancy(
+                owner=slot.child.owner, tasks=slot.child.tasks, why=_worn(slot.child), since=now
+            )
+            slot.child.stop(self._settings.grace_s)
 
     def wear_out(self) -> None:
         """Replace every child softly, whatever it has done."""
@@ -245,6 +257,7 @@ class Slots:
     def ready(self, child: lives.Child, device_id: str, now: float) -> None:
         """Take note that a child serves its device; a restart is over with it."""
         slot = self.of(child)
+        slot.standbys_died = 0
         slot.told = child.pid in slot.card.processes()
         if slot.device.startswith("cuda:") and not nvml.same(slot.card, device_id):
             _log.error(
@@ -268,11 +281,14 @@ class Slots:
         """
         slot = self.of(child)
         empty = child.batch is None and (status == 0 or child.ready_at is None)
-        planned = child.state is lives.State.LEAVING and empty
+        planned = child.state is lives.State.LEAVING and empty and not child.error
         child.bury()
         if slot.standby is child:
             slot.standby = None
-        elif slot.child is child:
+            if not planned:
+                slot.standby_died(now)
+            return planned
+        if slot.child is child:
             slot.child, slot.standby = slot.standby, None
             slot.dead, slot.reclaim_by = child.pid, now + self._settings.reclaim_s
             if not planned:
@@ -280,14 +296,18 @@ class Slots:
         if planned or child.replaced:
             slot.not_before = 0.0
         else:
-            wait = slot.died(now, quick=child.tasks == 0)
-            if slot.quarantined:
-                self._quarantine(slot, wait, child.error or lives.describe(status))
+            why = child.error or lives.describe(status)
+            self._rest(slot, now, quick=child.tasks == 0, why=why)
         return planned
+
+    def _rest(self, slot: Slot, now: float, *, quick: bool, why: str) -> None:
+        wait = slot.died(now, quick=quick)
+        if slot.quarantined:
+            self._quarantine(slot, wait, why)
 
     def _start(self, slot: Slot, after: lives.Child | None = None) -> lives.Child:
         hello = wire.Hello(
-            owner=self._generations.next(self._worker, slot.number),
+            owner=_GENERATIONS.next(self._worker, slot.number),
             slot=slot.number, device=slot.device, worker=self._worker,
             app=self._settings.app, work=self._settings.work, settings=self._settings.settings,
             options=self._settings.options, cache=self._settings.cache_of(slot.device),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mangen.pooling import slots
+from mangen.pooling import owners, slots
 
 
 class Card:
@@ -51,9 +51,24 @@ def test_a_death_after_work_is_no_loop():
 
 def test_generations_increase_even_when_the_clock_does_not():
     clock = iter([1000.0, 1000.0, 999.0, 1001.0])
-    made = slots.Generations(lambda: next(clock))
-    owners = [made.next("w", 1) for _ in range(4)]
-    assert owners == ["w/1/1000000", "w/1/1000001", "w/1/1000002", "w/1/1001000"]
+    made = owners.Generations(lambda: next(clock), lambda: 5042)
+    names = [made.next("w", 1) for _ in range(4)]
+    assert names == [f"w/1/{n}042" for n in (1000000, 1000001, 1000002, 1001000)]
+
+
+def test_generations_of_two_processes_differ_though_they_start_at_once():
+    names = [owners.Generations(lambda: 1000.0, lambda pid=pid: pid).next("w", 1) for pid in (7, 8)]
+    assert len(set(names)) == 2
+
+
+def test_the_wait_for_the_next_standby_grows_and_is_none_of_the_slots_deaths():
+    slot = made()
+    waits = []
+    for _ in range(8):
+        slot.standby_died(100.0)
+        waits.append(slot.standby_from - 100.0)
+    assert waits == [30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1800.0, 1800.0]
+    assert (slot.deaths, slot.not_before) == (0, 0.0)
 
 
 def test_a_dead_child_lingers_while_its_card_still_counts_it():
