@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Mapping
+import logging
+import threading
+from collections.abc import Callable, Mapping
 from concurrent import futures
 from typing import Any, Self
 
-from mangen.pooling import config, engine, errors, events, work
+from mangen.pooling import config, engine, errors, events, items, work
+
+_log = logging.getLogger(__name__)
 
 
 class Pool:
@@ -16,7 +19,10 @@ class Pool:
 
     `work` names the factory `module:function` that makes the product in each child; `more` are
     fields of config.Config. A future answers the work.Outcome; what died with its child, or ran
-    out of time, fails with PoolError.
+    out of time, fails with PoolError. Callbacks run on the engine's thread: let them be short.
+
+    `capacity` bounds nothing: `report()["room"]` counts down from it, so that who keeps a queue
+    knows when the pool has enough to choose among. `submit` never blocks and refuses nobody.
     """
 
     def __init__(
@@ -30,25 +36,30 @@ class Pool:
     ) -> None:
         settings = config.Config.of({"app": ":", "child": "mangen.pooling.alone_child",
                                      "work": work, **more})  # fmt: skip
-        self._engine = engine.Engine(name, settings, capacity)
+        self._lock = threading.RLock()  # a signal's handler may close the pool
+        # not weakly: what waits when the pool closes is nobody's but ours
+        self._requests: set[_Request] = set()
+        self._over = ""  # why nothing is taken any more
+        self._engine = engine.Engine(name, settings, capacity, on_fault=self._fail)
         if listener is not None:
             self._engine.listener = listener
         self.control: events.Control = self._engine
-        self._requests: set[_Request] = set()
-        self._closed = False
         self._engine.start()
 
     def submit(self, item: work.Item) -> futures.Future[work.Outcome]:
         """Let an item wait for its turn; its key must be new here.
 
-        Raises PoolError when the pool is closed.
+        Raises PoolError when the item is wrong (see items.check) or can't be pickled, and when the
+        pool is closed or its engine has failed.
         """
-        if self._closed:
-            raise errors.PoolError(f"the pool is closed: {item.key} can't be served")
+        items.check(item)
+        items.check_sendable(item)
         request = _Request(item=item)
-        # not weakly: what waits when the pool closes is nobody's but ours
-        self._requests.add(request)
-        request.future.add_done_callback(lambda _future: self._requests.discard(request))
+        with self._lock:
+            if self._over:
+                raise errors.PoolError(f"{self._over}: {item.key} can't be served")
+            self._requests.add(request)
+        request.future.add_done_callback(lambda _future: self._forget(request))
         self._engine.add(request)
         return request.future
 
@@ -56,18 +67,37 @@ class Pool:
         return self._engine.report()
 
     def close(self, *, cold: bool = False) -> None:
-        """End after the running sessions, or cold, after aborting them; what waits is cancelled."""
-        self._closed = True
+        """End after the running sessions, or cold, after aborting them; what waits is cancelled.
+
+        Called from a callback of a future it does not wait for the end of what runs.
+        """
+        with self._lock:
+            self._over = self._over or "the pool is closed"
         self._engine.stop(cold=cold)
         self._engine.join()
-        for request in list(self._requests):
-            request.future.cancel()
+        for request in self._left():
+            request.revoked()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _fail(self) -> None:
+        """End all that is left: the engine died, and nobody else will."""
+        with self._lock:
+            self._over = "the pool's engine failed, as its log says"
+        for request in self._left():
+            request.lost(self._over)
+
+    def _forget(self, request: _Request) -> None:
+        with self._lock:
+            self._requests.discard(request)
+
+    def _left(self) -> list[_Request]:
+        with self._lock:
+            return list(self._requests)
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -78,23 +108,25 @@ class _Request:
     payload: Any = None
     limit: float | None = None
     future: futures.Future[work.Outcome] = dataclasses.field(default_factory=futures.Future)
-    times: list[float] = dataclasses.field(default_factory=lambda: [time.monotonic()])
+    begun: threading.Lock = dataclasses.field(default_factory=threading.Lock)  # for good
+
+    def __post_init__(self) -> None:
+        self.future.add_done_callback(self._on_done)
 
     def withdrawn(self) -> bool:
         return self.future.cancelled()
 
-    def taken(self, _pid: int, at: float) -> None:
-        self.times.append(at)
-        self.future.set_running_or_notify_cancel()
+    def taken(self, _pid: int, _at: float) -> None:
+        self._begin()
 
-    def settled(self, outcome: work.Outcome, _reply: Any) -> None:
-        self._end(outcome)
+    def settled(self, _outcome: work.Outcome, reply: Any) -> None:
+        self._end(self.future.set_result, reply)  # the outcome, or why there is none
 
     def revoked(self) -> None:
-        self.future.cancel()
+        self._end(self.future.cancel)
 
     def terminated(self, why: str) -> None:
-        self._end(work.Outcome.aborted(why))
+        self._end(self.future.set_result, work.Outcome.aborted(why))
 
     def timed_out(self, seconds: float) -> None:
         self._fail(f"{self.item.key} ran for {seconds:.1f} s and was killed")
@@ -102,11 +134,23 @@ class _Request:
     def lost(self, why: str) -> None:
         self._fail(why)
 
-    def _end(self, outcome: work.Outcome) -> None:
-        self.times.append(time.monotonic())
-        if not self.future.done():
-            self.future.set_result(outcome)
-
     def _fail(self, why: str) -> None:
-        if not self.future.done():
-            self.future.set_exception(errors.PoolError(why))
+        self._end(self.future.set_exception, errors.PoolError(why))
+
+    def _end(self, end: Callable[..., object], *args: Any) -> None:
+        """End the future; what a callback of it raises must not keep others from their ends."""
+        try:
+            end(*args)
+        except futures.InvalidStateError:  # it was cancelled, or failed with the engine
+            pass
+        except BaseException:  # noqa: BLE001 - logged; futures see to no more than Exception
+            _log.exception("a callback of %s's future failed", self.item.key)
+
+    def _on_done(self, future: futures.Future[work.Outcome]) -> None:
+        if future.cancelled():  # who waits for many at once hears of it only so
+            self._begin()
+
+    def _begin(self) -> None:
+        """Let it run, or let a cancelled one be done: a future takes this once."""
+        if self.begun.acquire(blocking=False):
+            self.future.set_running_or_notify_cancel()
