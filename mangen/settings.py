@@ -50,7 +50,8 @@ class Settings:
     )
     artifacts: str = _setting("", "folder of the artifact store; empty: artifacts under home")
     devices: str = _setting(
-        "auto", "devices of a worker, as cpu*2, cuda:0,cpu or sim:card_24g; auto: one cpu device a core"
+        "auto",
+        "devices of a worker, as cpu*2, cuda:0,cpu or sim:card_24g; auto: one cpu device a core",
     )
     cpu_memory_gib: float = _setting(
         0.0,

@@ -81,7 +81,9 @@ def test_only_settings_reads_the_environment():
         path.relative_to(ROOT)
         for path in (ROOT / "mangen").rglob("*.py")
         if re.search(r"(environ\b.*|getenv\(.)(MANGEN_|PREFIX)", path.read_text("utf-8"))
-        or not str(path).endswith(CUDAS)
-        and re.search(r"os\.environ(?! *[,})]|\.get\(\"P|\.pop| *\[)", path.read_text("utf-8"))
+        or (
+            not str(path).endswith(CUDAS)
+            and re.search(r"os\.environ(?! *[,})]|\.get\(\"P|\.pop| *\[)", path.read_text("utf-8"))
+        )
     ]
     assert [str(path) for path in readers] == ["mangen/settings.py"]

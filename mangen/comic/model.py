@@ -119,8 +119,7 @@ def _shot(data: dict[str, Any]) -> Shot:
             "lines": lines,
             "characters": tuple(data["characters"]),
             **{
-                name: tuple(data.get(name, ()))
-                for name in ("emotions", "ages", "gestures", "held")
+                name: tuple(data.get(name, ())) for name in ("emotions", "ages", "gestures", "held")
             },
             "scene": protocol.SceneLabels(
                 **{**data["scene"], "objects": tuple(data["scene"].get("objects", ()))}

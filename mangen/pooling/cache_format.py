@@ -142,7 +142,7 @@ def _check(leaf: Any) -> None:
     from safetensors import torch as framework  # noqa: PLC0415 - as in _torch
 
     # a table without a public name; the test of dtypes tells when it is gone
-    if str(leaf.layout) != "torch.strided" or leaf.dtype not in framework._SIZE:  # noqa: SLF001
+    if str(leaf.layout) != "torch.strided" or leaf.dtype not in framework._SIZE:  # noqa: SLF001 - see above
         raise Unstorable(f"a tensor of {leaf.dtype}, {leaf.layout}")
     if leaf.is_quantized or leaf.device.type == "meta":
         raise Unstorable("a tensor that is quantized or has no data")

@@ -74,9 +74,7 @@ class StageSession:
         self._tell()
         return outcomes
 
-    def _begin(
-        self, key: work.Key, job: jobs.Job, outcomes: dict[work.Key, work.Outcome]
-    ) -> None:
+    def _begin(self, key: work.Key, job: jobs.Job, outcomes: dict[work.Key, work.Outcome]) -> None:
         try:
             self._members.add(key, job)
         except Exception as error:  # noqa: BLE001 - a request that can't be made is its own end

@@ -116,7 +116,7 @@ class Profile:
     def of(cls, name: str, data: object) -> Profile:
         """Read the JSON data; raises ConfigError that names the profile."""
         try:
-            given = dict(data)  # type: ignore[call-overload]
+            given = dict(data)  # type: ignore[call-overload]  # what is no mapping raises below
             models = {key: _model(one) for key, one in given.pop("models", {}).items()}
             stages = {key: _stage(one) for key, one in given.pop("stages", {}).items()}
             return cls(**{"context": 0, **given, "name": name}, models=models, stages=stages)
