@@ -1,7 +1,6 @@
 import dataclasses
 import itertools
 import json
-import resource
 import subprocess
 import sys
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from mangen import errors
 from mangen.comic import graph, model, plan, text
+from mangen.pooling.devices import cpu
 
 HOMETOWN_2 = (
     "这时候，我的脑里忽然闪出一幅神异的图画来：深蓝的天空中挂着一轮金黄的圆月，下面是海边的沙地，"
@@ -199,10 +199,13 @@ def test_headings_alone_say_nothing():
 
 def test_a_novel_is_planned_in_bounded_memory(boards):
     words = "\n".join(f"第{n}章 夜\n{WEB_NOVEL}\n{HOMETOWN_3}" for n in range(1, 120))
+    memory = cpu.Cpu(2**40)
+    memory.watch()
+    before = memory.memory().allocated
     source, board = boards.of(words)
     assert not boards.uncovered(source, board)
     assert len(board.characters) <= plan.ANCHORED
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 600 * 1024
+    assert memory.peak().allocated - before < 300 << 20
 
 
 words = st.sampled_from(
