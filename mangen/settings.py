@@ -99,6 +99,12 @@ class Settings:
     )
     width: int = _setting(720, "width of new videos in pixels, even", least=64, most=4096)
     height: int = _setting(1280, "height of new videos in pixels, even", least=64, most=4096)
+    music: float = _setting(
+        1.0,
+        "volume of music and places under the voices of new projects; 0: none",
+        least=0,
+        most=1,
+    )
     rank_weights: str = _setting(
         "0.5,0.3,0.2,0.1", "rank: shortness, smallness, age per hour, jobs freed"
     )

@@ -22,6 +22,7 @@ def snapshot(chosen: settings.Settings, *, width: int | None, height: int | None
         "height": checked.height,
         "image_engine": chosen.image_engine,
         "voice_engine": chosen.voice_engine,
+        "music": chosen.music,
     }
 
 
