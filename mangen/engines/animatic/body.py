@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from mangen.engines.animatic import colour, garment, outline, pen, sewing
+from mangen.engines.animatic import collar, colour, garment, outline, pen, sewing
 from mangen.engines.animatic.build import Build, Spot
 from mangen.engines.animatic.colour import Colour
 
@@ -162,7 +162,7 @@ def torso(p: pen.Pen, look: Mapping[str, Any], b: Build, drop: float, *, bent: b
             _garment(p, look, c)
     else:
         _garment(p, look, c)
-    sewing.collar(p, kind, c)
+    collar.draw(p, kind, c)
     if look["ring"] and (look["age"] in ("child", "youth") or c.female):
         _ring(p, b)
     if look["scarf"]:
