@@ -29,7 +29,7 @@ _PLACES: Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]] = {
     "field": ({"wind": 0.4, "birds": 0.5}, {"insects": 0.8, "wind": 0.3}),
     "palace": ({"room": 0.6}, {"room": 0.6}),
     "ruin": ({"wind": 0.9}, {"wind": 1.0}),
-    "train": ({"train": 1.2}, {"train": 1.2}),
+    "train": ({"train": 1.0}, {"train": 1.0}),
 }
 _OUTDOORS: Mapping[str, Mapping[str, float]] = {
     "rain": {"rain": 1.2},

@@ -19,7 +19,7 @@ from mangen.engines.voice import waveform
 
 Samples = soundtrack.Samples
 
-MUSIC_LU, PLACE_LU = -5.0, -13.0  #: where nobody speaks, against the voices
+MUSIC_LU, PLACE_LU = -5.0, -15.0  #: where nobody speaks, against the voices
 MUSIC_DUCKED, PLACE_DUCKED = -12.0, -6.0  #: dB, while somebody does
 LONE_LUFS = -20.0  #: what an episode without a voice is measured against
 _AHEAD_S, _HOLD_S, _RELEASE_S = 0.15, 0.25, 0.4

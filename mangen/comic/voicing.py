@@ -99,6 +99,9 @@ _BEST: Mapping[tuple[str, str, str], Sequence[int]] = {
     ("zh", "female", "child"): (3,),
     ("zh", "female", "adult"): (0, 1, 2),
     ("zh", "female", "elder"): (0, 1, 2),
+    ("en", "male", "youth"): (0, 2),  # bm_george tells the story
+    ("en", "male", "adult"): (0, 2),
+    ("en", "male", "elder"): (0, 2),
 }
 
 #: emotion of who speaks: pitch, speed
@@ -146,7 +149,7 @@ class Cast:
         emotions = dict(zip(shot.characters, shot.emotions, strict=False))
         voice = self.of(character, ages.get(character.name, ""))
         pace = self.narrator.speed  # a project that speaks slower does so in every voice
-        pitch, speed = _EMOTIONS.get(emotions.get(character.name, "calm"), (1.0, 1.0))
+        pitch, speed = _EMOTIONS.get(emotions.get(character.name, ""), _marked(line.text))
         return _bent(voice, pitch, speed * pace)
 
     def of(self, character: model.Character, age: str = "") -> protocol.Voice:
@@ -191,6 +194,14 @@ def cast(board: model.Storyboard, *, zh: str, en: str, speed: float = 1.0) -> Ca
         numbers[name] = number
     known = {character.name: character for character in board.characters}
     return Cast(board.language, narrator, known, numbers)
+
+
+def _marked(text: str) -> tuple[float, float]:
+    """How a line without a feeling is said by its last mark: pitch and speed."""
+    end = text.rstrip("”’」』\"' ")
+    if end.endswith(("！", "!")):
+        return 1.02, 1.04
+    return (0.99, 0.95) if end.endswith(("…", "...")) else (1.0, 1.0)
 
 
 def _bent(voice: protocol.Voice, pitch: float, speed: float) -> protocol.Voice:

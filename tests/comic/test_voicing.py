@@ -111,6 +111,22 @@ def test_moods_bend_a_voice_and_keep_it():
     assert cast.voice(*said("苏禾", "no such feeling")) == calm
 
 
+def test_a_cry_and_a_line_that_dies_away_are_heard():
+    cast = cast_of(person("苏禾"))
+    shot, line = said("苏禾")
+    plain, cry, faint = (
+        cast.voice(shot, dataclasses.replace(line, text=text)).speed
+        for text in ("放开", "“放开！”", "放开……”")
+    )
+    assert faint < plain < cry
+
+
+def test_the_only_man_of_an_english_text_is_not_the_narrator_s_voice():
+    for age in ("youth", "adult", "elder"):
+        cast = cast_of(person("Harlow", "male", age), language="en")
+        assert cast.of(cast.characters["Harlow"]).name == "am_michael"
+
+
 def test_temper_is_heard():
     plain, soft, rough = (
         cast_of(person("苏禾", words=words)).voice(*said("苏禾"))
