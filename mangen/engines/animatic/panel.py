@@ -152,12 +152,11 @@ def _split(
     k = 1.35
     matrix = np.array([[-k, 0, s.width * (1 + k) / 2], [0, k, s.height * (0.62 - 0.6 * k)]])
     other = cv2.warpAffine(ground, matrix, (s.width, s.height), borderMode=cv2.BORDER_REFLECT_101)
-    other = other * (0.86, 0.88, 0.96)
     p = s.pen()
-    p.fill(halves[1], (255, 255, 255))
-    mask = p.sheet()[..., 3:4].astype(np.float32) / 255
-    below = np.dstack([other * mask, mask * 255])
-    image = pen.over(np.clip(below + 0.5, 0, 255).astype(np.uint8), people)
+    p.fill(halves[1], (219, 224, 245))  # a cooler light
+    mask = p.sheet()
+    below = cv2.multiply(cv2.cvtColor(other, cv2.COLOR_RGB2RGBA), mask, scale=1 / 255)
+    image = pen.over(np.asarray(below, np.uint8), people)
     frame = s.pen()
     edges = _facing(s, halves)
     frame.fill(np.concatenate([edges[0], edges[1][::-1]]), colour.PAPER)

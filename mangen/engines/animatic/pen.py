@@ -205,15 +205,19 @@ def wobbled(image: protocol.Image, pixels: float, seed: int) -> protocol.Image:
 
 def over(below: protocol.Image, above: protocol.Image) -> protocol.Image:
     """Lay a premultiplied RGBA sheet over an RGB or premultiplied RGBA picture of its size."""
-    rest = 255 - above[..., 3:4].astype(np.uint16)
-    return (above[..., : below.shape[2]] + (below * rest + 127) // 255).astype(np.uint8)
+    channels = below.shape[2]
+    rest = cv2.merge([cv2.bitwise_not(cv2.extractChannel(above, 3))] * channels)
+    upper = above if channels == 4 else cv2.cvtColor(above, cv2.COLOR_RGBA2RGB)
+    return np.asarray(cv2.add(cv2.multiply(below, rest, scale=1 / 255), upper), np.uint8)
 
 
 def straight(sheet: protocol.Image) -> protocol.Image:
     """Premultiplied -> straight alpha, as PNG has it."""
-    alpha = sheet[..., 3:4].astype(np.float32)
-    rgb = np.clip(sheet[..., :3] * (255 / np.maximum(alpha, 1)) + 0.5, 0, 255)
-    return np.concatenate([rgb.astype(np.uint8), sheet[..., 3:4]], 2)
+    out = sheet.copy()
+    partly = (sheet[..., 3] > 0) & (sheet[..., 3] < 255)
+    some = sheet[partly].astype(np.float32)
+    out[partly, :3] = np.clip(some[:, :3] * (255 / some[:, 3:]) + 0.5, 0, 255)
+    return out
 
 
 def premultiplied(image: protocol.Image) -> protocol.Image:
