@@ -7,6 +7,7 @@ Each member is settled when it ends; joins, aborts and hand-backs happen between
 from __future__ import annotations
 
 import itertools
+import logging
 import pathlib
 import re
 import threading
@@ -14,8 +15,22 @@ import time
 import traceback
 from collections.abc import Iterator
 
-from mangen.pooling import errors, estimate, events, gate, pipe, running, runtime, wire, work
+from mangen.pooling import (
+    ends,
+    errors,
+    estimate,
+    events,
+    faults,
+    gate,
+    pipe,
+    running,
+    runtime,
+    wire,
+    work,
+)
 from mangen.pooling.devices import device
+
+_log = logging.getLogger(__name__)
 
 EXIT_BROKEN = 70
 """Exit status of a child whose session left an exception behind."""
@@ -49,6 +64,7 @@ class Child:
         self._hello = hello
         self._running: running.Running | None = None
         self._expected: tuple[str, ...] = ()
+        self._faults = faults.Faults()
         self._sessions: estimate.Recent[tuple[str, int], Iterator[int]] = estimate.Recent(_KINDS)
         self._rt: runtime.ChildRuntime
 
@@ -77,9 +93,12 @@ class Child:
     def _stand_by(self) -> bool:
         """Bring the models near without touching the device; answers whether to move in."""
         for model in self._hello.models:
-            spec = self._product.spec(model)
-            if spec is not None and spec.fetch is not None:
-                spec.fetch()
+            try:
+                spec = self._product.spec(model)
+                if spec is not None and spec.fetch is not None:
+                    spec.fetch()
+            except Exception as error:  # noqa: BLE001 - it may load all the same
+                self._note(runtime.load_failed(self._hello.owner, model, error))
         self._pipe.send(wire.Fetched())
         while True:
             match self._pipe.receive():
@@ -103,19 +122,12 @@ class Child:
     def _load_expected(self) -> None:
         """Load what is expected and fits; a model that won't load is its session's failure."""
         for model in self._expected:
-            spec = self._product.spec(model)
-            if spec is None:
-                continue
             try:
-                self._rt.residents.load_ahead(spec)
+                spec = self._rt.spec(model)
+                if spec is not None:
+                    self._rt.residents.load_ahead(spec)
             except Exception as error:  # noqa: BLE001 - whatever a product's loader raises
-                self._pipe.send(
-                    wire.Note(
-                        event=events.LoadFailed(
-                            owner=self._hello.owner, model=model, error=f"{error!r}"[:500]
-                        )
-                    )
-                )
+                self._note(runtime.load_failed(self._hello.owner, model, error))
         self._expected = ()
 
     # -- the loop
@@ -160,7 +172,12 @@ class Child:
         while True:
             time.sleep(self._hello.monitor_s)
             try:
-                self._pipe.send(wire.Looked(report=self._rt.report()))
+                looked = wire.Looked(report=self._rt.report())
+            except Exception as error:  # noqa: BLE001 - the next look may do better
+                self._faults.note(error, "a look at the device failed")
+                continue
+            try:
+                self._pipe.send(looked)
             except OSError:
                 return
 
@@ -205,13 +222,23 @@ class Child:
             self._rt, self._pipe, offer, admitted,
             peaks=peaks, settle=self._settle, give_back=self._give_back,
         )  # fmt: skip
-        session = self._product.open(offer.bucket, self._rt)
+        session = self._open(offer.bucket)
         try:
             now.live(session)
         finally:
             self._running = None
             session.close()
         self._pipe.send(wire.Note(event=now.close()))
+
+    def _open(self, bucket: str) -> work.Session:
+        """Open a session; out of memory, once more on the emptied device."""
+        try:
+            return self._product.open(bucket, self._rt)
+        except Exception as error:
+            if not device.out_of_memory(error):
+                raise
+        self._rt.free()
+        return self._product.open(bucket, self._rt)
 
     def _admit(self, offer: wire.Offer, peaks: tuple[int, ...]) -> gate.Admitted | None:
         model, weights = offer.loads[0].item.model, self._rt.weights_to_load(offer)
@@ -282,7 +309,12 @@ class Child:
 
     def _give_back(self, message: wire.GiveBack) -> None:
         load = message.load
-        outcome = self._product.give_back(load.item, message.why)
+        try:
+            said = f"{type(self._product).__qualname__}.give_back"
+            outcome = ends.sound(self._product.give_back(load.item, message.why), said)
+        except Exception as error:  # noqa: BLE001 - whatever a product raises: others may run here
+            _log.exception("%s could not be given back", load.item.key)
+            outcome = work.Outcome.failed(f"it could not be given back: {error!r}")
         if not message.quiet:
             reply = self._settle(load, outcome, 0.0)
             self._pipe.send(wire.Settled(key=load.item.key, outcome=outcome, reply=reply))

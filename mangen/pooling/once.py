@@ -39,6 +39,9 @@ class Once:
             if device.out_of_memory(error):
                 raise
             answers = dict.fromkeys(keys, error)
+        if not isinstance(answers, Mapping):
+            wrong = work.Outcome.failed(f"the work answered {type(answers).__name__}, no mapping")
+            answers = dict.fromkeys(keys, wrong)
         ended: dict[work.Key, work.Outcome] = {}
         full: Exception | None = None
         for key in keys:

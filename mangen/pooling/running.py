@@ -1,4 +1,10 @@
-"""One session in a child: its members from the claim to their ends, and its bytes."""
+"""One session in a child: its members from the claim to their ends, and its bytes.
+
+Memory that runs out in `Session.step` or `Session.add` costs no member its claim: those that were
+not added whole are dropped with Why.OOM and added again, one by one, on a device that gave back
+all it could; who then has no room fails. In `Work.open` everything is evicted and it is tried once
+more; what it raises then ends the child, as any other exception that leaves the product does.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from mangen.pooling import errors, events, gate, pipe, runtime, wire, work
+from mangen.pooling import ends, errors, events, gate, pipe, runtime, wire, work
 from mangen.pooling.devices import device
 
 Settle: TypeAlias = Callable[[wire.Load, work.Outcome | None, float], Any]
@@ -16,6 +22,7 @@ Settle: TypeAlias = Callable[[wire.Load, work.Outcome | None, float], Any]
 No outcome: run the plain task it is.
 """
 
+_NO_END = (work.Status.PARKED, work.Status.STALE)
 _OOM_FACTOR = 1.25  #: by which running out of memory raises an estimate
 
 
@@ -75,7 +82,7 @@ class Running:
         self._rt.before_load = lambda: None
         self._rt.after_load = lambda _nbytes: None
         peak = self._observed()
-        self._rt.features.close_session()
+        self._rt.end_session()
         self._rt.gate.settle(self.admitted, peak)
         return events.Batched(
             owner=self._rt.owner, bucket=self.offer.bucket, model=self.offer.loads[0].item.model,
@@ -91,7 +98,7 @@ class Running:
         self._pipe.poll()
         flagged = self._pipe.flagged
         wanted = [load for load in loads if load.item.key not in flagged]
-        ended = self.session.add([load.item for load in wanted]) if wanted else {}
+        ended = self._claim(wanted) if wanted else {}
         now = time.monotonic()
         self._pipe.send(
             wire.Taken(
@@ -109,10 +116,61 @@ class Running:
             if load not in wanted:
                 self._give_back(wire.GiveBack(load=load, why=flagged.pop(load.item.key)))
 
+    def _claim(self, loads: Sequence[wire.Load]) -> Mapping[work.Key, work.Outcome]:
+        """Add members that were claimed or are to be; answers those that ended in it."""
+        keys = [load.item.key for load in loads]
+        try:
+            return ends.checked(
+                self.session.add([load.item for load in loads]), self._call("add"), keys
+            )
+        except Exception as error:
+            if not device.out_of_memory(error):
+                raise
+            self._tell_out_of_memory(error, len(self.loads.keys() | set(keys)), 1)
+        ended = self._forgotten(keys)
+        self._rt.free(self.offer.loads[0].item.model)
+        for load in loads:
+            if load.item.key not in ended:
+                ended.update(self._claim_alone(load))
+        return ended
+
+    def _claim_alone(self, load: wire.Load) -> Mapping[work.Key, work.Outcome]:
+        key = load.item.key
+        try:
+            return ends.checked(self.session.add([load.item]), self._call("add"), [key])
+        except Exception as error:
+            if not device.out_of_memory(error):
+                raise
+            failed = work.Outcome.failed(f"there is no memory to begin with it: {error!r}")
+        try:  # if it was claimed, its product must end that claim
+            outcome = ends.sound(
+                self.session.drop(key, work.Why.NEVER_FITS), self._call("drop"), may_park=True
+            )
+        except Exception:  # noqa: BLE001 - the session never had it
+            outcome = failed
+        return {key: failed if outcome.status in _NO_END else outcome}
+
+    def _forgotten(self, keys: Sequence[work.Key]) -> dict[work.Key, work.Outcome]:
+        """Let the session part with members that it may have or not; answers those it ended.
+
+        A claim stays, as ever with Why.OOM; *stale* only says that they were not here yet.
+        """
+        ended = {}
+        for key in keys:
+            try:
+                outcome = ends.sound(
+                    self.session.drop(key, work.Why.OOM), self._call("drop"), may_park=True
+                )
+            except Exception:  # noqa: BLE001 - it has no such member
+                outcome = work.Outcome.stale("it was not here yet")
+            if outcome.status not in _NO_END:
+                ended[key] = outcome
+        return ended
+
     def _step(self) -> None:
         self.stepping = True
         try:
-            ended = self.session.step()
+            ended = ends.checked(self.session.step(), self._call("step"), [*self._keys()])
         except errors.Dropped:
             ended = {}  # `_between` drops them
         except Exception as error:
@@ -128,7 +186,7 @@ class Running:
         self._pipe.poll()
         for key in [key for key in self._keys() if key in self._pipe.flagged]:
             outcome = self.session.drop(key, self._pipe.flagged.pop(key))
-            self._settle_all({key: outcome})
+            self._settle_all({key: ends.sound(outcome, self._call("drop"))})
         kept: list[wire.ToChild] = []
         while self._pipe.later:
             message = self._pipe.later.popleft()
@@ -176,6 +234,10 @@ class Running:
         if self.loads:
             self.admitted = self._rt.gate.shrink(self.admitted, self.peaks, len(self.loads))
 
+    def _call(self, name: str) -> str:
+        """The product's call, as errors name it."""
+        return f"{type(self.session).__qualname__}.{name} of {self.offer.bucket[:100]}"
+
     def _keys(self) -> Iterator[work.Key]:
         yield from list(self.loads)
         yield from [load.item.key for load in self.parked]
@@ -207,7 +269,10 @@ class Running:
         if proved:  # all there is was not enough
             reserved = max(reserved, now.room - self._own_weights())
         for key in list(self.loads):
-            outcome = self.session.drop(key, work.Why.NEVER_FITS if gave_up else work.Why.OOM)
+            outcome = ends.sound(
+                self.session.drop(key, work.Why.NEVER_FITS if gave_up else work.Why.OOM),
+                self._call("drop"), may_park=True,
+            )  # fmt: skip
             if outcome.status is not work.Status.PARKED:
                 ended[key] = outcome
             elif gave_up:  # there is no more to wait for
@@ -216,15 +281,26 @@ class Running:
                 self.parked.append(self.loads.pop(key))
         self._whole = False
         model = self.offer.loads[0].item.model
-        self._rt.compress_cache(self._rt.known())
         # one alone gets an empty device; for less, its own model need not be loaded again
-        self._rt.evict(self._rt.known(), "" if members == 1 else model)
-        self._rt.trim()
+        self._rt.free("" if members == 1 else model)
         then = 0 if gave_up else max(1, members // 2)
         self.peaks = tuple(int(peak * _OOM_FACTOR) for peak in self.peaks)
         self._alone = members == 1 or then == 1
         if self.parked:
-            self._resize(then)
+            self._resize(max(1, then))  # of those who wait one is added next
+        self._tell_out_of_memory(error, members, then, reserved=reserved, proved=proved)
+        return ended
+
+    def _tell_out_of_memory(
+        self,
+        error: Exception,
+        members: int,
+        then: int,
+        *,
+        reserved: int | None = None,
+        proved: bool = False,
+    ) -> None:
+        reserved = self.admitted.reserved if reserved is None else reserved
         self._pipe.send(
             wire.Note(
                 event=events.OutOfMemory(
@@ -234,7 +310,6 @@ class Running:
                 )
             )
         )  # fmt: skip
-        return ended
 
     def _unpark(self) -> None:
         """Add parked members again, as many as the reservation is for."""
@@ -246,7 +321,7 @@ class Running:
             self._resize(count)
         for load in loads:
             self.loads[load.item.key] = load
-        self._settle_all(self.session.add([load.item for load in loads]))
+        self._settle_all(self._claim(loads))
 
     def _own_weights(self) -> int:
         model = self.offer.loads[0].item.model

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from mangen.pooling import cache, events, gate, models, residents, wire, work
+from mangen.pooling import cache, events, faults, gate, models, residents, wire, work
 from mangen.pooling.devices import device
 
+_log = logging.getLogger(__name__)
 _PROGRESS_EVERY_S = 0.5
 
 
@@ -50,6 +52,8 @@ class ChildRuntime:
         self._poll = poll
         self._thread = threading.get_ident()
         self._told: dict[work.Key, float] = {}
+        self._unknown: set[str] = set()  # models whose spec raised, each told once
+        self._faults = faults.Faults()
 
     def use(self, spec: models.ModelSpec) -> AbstractContextManager[Any]:
         return self.residents.use(spec)
@@ -67,7 +71,18 @@ class ChildRuntime:
     def forget(self, key: work.Key, *, done: bool) -> None:
         """The key was settled: what it put in the cache stays, or goes."""
         self._told.pop(key, None)
-        self.features.settle(key, done=done)
+        self._kept(lambda: self.features.settle(key, done=done))
+
+    def end_session(self) -> None:
+        """Let the cache judge what was made for all members."""
+        self._kept(self.features.close_session)
+
+    def _kept(self, do: Callable[[], None]) -> None:
+        """The cache is there to save seconds: no fault of it may cost a piece of work."""
+        try:
+            do()
+        except Exception as error:  # noqa: BLE001 - logged
+            self._faults.note(error, "the feature cache met a fault and goes on")
 
     def report(self, *, trimmed: bool = False) -> wire.Report:
         """Say how the device stands; `trimmed`: it is idle, and nothing more can be given back."""
@@ -90,7 +105,16 @@ class ChildRuntime:
         )
 
     def spec(self, model: str) -> models.ModelSpec | None:
-        return self._product.spec(model) if model else None
+        """What the product tells of a model; what it raises is told once, and counts as None."""
+        if not model:
+            return None
+        try:
+            return self._product.spec(model)
+        except Exception as error:  # noqa: BLE001 - whatever a product raises
+            if model not in self._unknown:
+                self._unknown.add(model)
+                self._note(load_failed(self.owner, model, error))
+            return None
 
     def heated(self, offer: wire.Offer) -> tuple[int, ...]:
         """The offer's peaks, those that are theory times their model's cold factor."""
@@ -126,6 +150,12 @@ class ChildRuntime:
 
     def trim(self) -> None:
         self.owned.trim()
+
+    def free(self, keep: str = "") -> None:
+        """Give back all that can be: the cache, every model that nobody uses but one, fragments."""
+        self.compress_cache(self.known())
+        self.evict(self.known(), keep)
+        self.trim()
 
     def weights(self) -> int:
         return self.residents.nbytes
@@ -191,3 +221,8 @@ class ChildRuntime:
 
     def _note(self, event: events.Event) -> None:
         self._send(wire.Note(event=event))
+
+
+def load_failed(owner: str, model: str, error: Exception) -> events.LoadFailed:
+    """What there is to tell of a model that can't be had ahead of its use."""
+    return events.LoadFailed(owner=owner, model=model, error=f"{error!r}"[:500])
