@@ -217,7 +217,7 @@ def test_every_command_that_shows_something_speaks_json():
 def test_help_is_there_for_all_without_loading_the_ledger(shell):
     code, out, _ = shell("--help")
     assert code == 0
-    for name in ("demo", "test", "up", "new", "submit", "status", "drain", "export", "doctor", "bench"):  # fmt: skip  # noqa: E501 - the whole list of issue and README
+    for name in ("demo", "test", "up", "new", "submit", "status", "drain", "export", "doctor", "wardrobe", "bench"):  # fmt: skip  # noqa: E501 - the whole list of issue and README
         assert f"\n  {name} " in out
         assert main.root.commands[name].help
 
