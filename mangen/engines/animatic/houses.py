@@ -202,7 +202,10 @@ def shopfront(p: pen.Pen, w: float, side: int, hue: float, lit: light.Light, *, 
     if lit.dim:
         p.glow(side * w * 0.5, -h * 2, w * 0.4, neon, alpha=0.6 * (1 - far))
     p.shape(
-        sign, colour.mix(neon, lit.haze, far) if lit.dim else lit.on(neon, far), width=3, line=line
+        sign,
+        colour.mix(neon, lit.haze, far) if lit.dim else lit.on(colour.grey(neon, 0.4), far),
+        width=3,
+        line=line,
     )
 
 

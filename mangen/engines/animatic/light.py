@@ -74,7 +74,7 @@ def of(scene: protocol.SceneLabels, *, roofed: bool = False) -> Light:
     sky = (top, mid, low)
     if roofed:
         tint = colour.mix(tint, _LAMPLIT if time in ("night", "dusk") else (246, 244, 240), 0.6)
-    sky, tint = _mooded(sky, tint, scene.mood)
+    sky, tint = _mooded(sky, tint, scene.mood, weather)
     return Light(
         sky=sky,
         veil=tint,
@@ -90,7 +90,7 @@ def of(scene: protocol.SceneLabels, *, roofed: bool = False) -> Light:
 
 
 def _mooded(
-    sky: tuple[Colour, Colour, Colour], tint: Colour, mood: str
+    sky: tuple[Colour, Colour, Colour], tint: Colour, mood: str, weather: str
 ) -> tuple[tuple[Colour, Colour, Colour], Colour]:
     changes = {
         "warm": ((255, 206, 136), 0.22, (255, 228, 190)),
@@ -102,6 +102,8 @@ def _mooded(
     if mood not in changes:
         return sky, tint
     cast, amount, veil = changes[mood]
+    if mood == "sad" and weather == "snow":  # winter's pale gold is sad enough
+        amount, veil = amount * 0.35, colour.mix((255, 255, 255), veil, 0.4)
     # the light low in the sky keeps its colour, or a sad winter would be mere grey
     a, b, c = (
         colour.mix(tone, cast, amount * share)

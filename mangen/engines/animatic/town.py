@@ -81,18 +81,18 @@ def courtyard(s: stage.Stage) -> list[stage.Sheet]:
                 houses.cottage(p, 360, 150, s.light, s.fixed(84), far=0.3, gable=False)
 
     def cast(p: pen.Pen) -> None:
-        with p.moved(s.w * (0.5 - s.side * 0.42), y + 40):
-            trees.tree(p, 1150, s.light, s.fixed(85), far=0, leaf=None)
+        with p.moved(s.w * (0.5 - s.side * 0.34), y + 60, flip=s.side > 0):
+            trees.tree(p, 1000, s.light, s.fixed(85), far=0, leaf=None)
 
     if not s.light.dim and s.light.weather in ("clear", "wind", "snow"):
         shadow = s.pen(over=1)
         cast(shadow)
-        backdrop.shaded(wall, shadow.sheet(), 4 * s.unit, 0.34)
+        backdrop.shaded(wall, shadow.sheet(), 4 * s.unit, 0.4)
 
     def front(p: pen.Pen) -> None:
         houses.coping(p, (0, s.w), top, s.light)
         _bricks(p, s, (top, y), plaster)
-        with p.moved(s.w * (0.5 + s.side * 0.22), y + 8):
+        with p.moved(s.w * (0.5 + s.side * 0.18), y + 8):
             houses.gate(p, 300, 560, s.light)
 
     def court(p: pen.Pen) -> None:
