@@ -92,7 +92,7 @@ def of(scene: protocol.SceneLabels, *, roofed: bool = False) -> Light:
 def _mooded(
     sky: tuple[Colour, Colour, Colour], tint: Colour, mood: str, weather: str
 ) -> tuple[tuple[Colour, Colour, Colour], Colour]:
-    changes = {
+    changes: dict[str, tuple[Colour, float, Colour]] = {
         "warm": ((255, 206, 136), 0.22, (255, 228, 190)),
         "sad": ((120, 132, 150), 0.36, (206, 216, 232)),
         "tense": ((96, 36, 46), 0.38, (232, 200, 196)),
