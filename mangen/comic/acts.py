@@ -22,7 +22,7 @@ _NOT = re.compile(
     r"[让叫使命请别不没未]|想要|必须|应该|[他她]们|\b(?:not|never|let|make|made|would|should)\b|n't\b"
 )
 #: before whom something is done to
-_TOWARDS = "在对向把被给跟朝到往从着住过"
+_TOWARDS = "在对向把被给跟朝到往从着住过了"
 _TO = re.compile(r"\b(?:to|at|of|with|from|for|by|toward|towards|behind|beside|before)$")
 _STOPS = "，。！？；,.!?;：:"
 
@@ -32,13 +32,13 @@ def subject(masked: str, at: int, mentions: Mentions, carried: Sequence[str]) ->
 
     Where the text names nobody at all it goes on with who was seen before (`carried`).
     """
-    before = [name for where, name in mentions if where < at and _acts(masked, where)]
+    before = [name for where, name in mentions if where < at and is_subject(masked, where)]
     if before:
         return before[-1]
     return carried[0] if carried and not mentions else None
 
 
-def _acts(masked: str, where: int) -> bool:
+def is_subject(masked: str, where: int) -> bool:
     """Say whether who is named there can be a subject: not the 他 of 从他的胯下, 跪在他面前."""
     before = masked[:where].rstrip()
     if not before or before[-1] in _STOPS:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import functools
 import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mangen.comic import cast_chinese, cast_english, people, sentences
+from mangen.comic import attribution, people, sentences
 
 TURNS_BACK = 8  #: how far back the other one of a conversation may have spoken
 PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
@@ -211,7 +210,7 @@ class Teller:
         self, before: _Segment | None, after: _Segment | None, said_before: str | None
     ) -> tuple[str | None, bool]:
         """Who says it, or that it is somebody without a name; strong signs before weak ones."""
-        say = _say(self.cast.language)
+        say = attribution.signs(self.cast.language)
         leads = before is not None and say["leads"].search(before.text) is not None
         if before is not None and leads:
             return self._leader(before, said_before)
@@ -234,7 +233,7 @@ class Teller:
         start = _last_sentence(before.text)
         sentence = before.text[start:]
         found = [m for m in before.mentions if m.at >= start]
-        say = _say(self.cast.language)
+        say = attribution.signs(self.cast.language)
         near = say["near"].search(before.text)
         if near:
             close = [m for m in found if near.start() <= m.at]
@@ -249,7 +248,7 @@ class Teller:
         return (somebody.group(1), False) if somebody else (None, True)
 
     def _said_after(self, after: _Segment) -> str | None:
-        say = _say(self.cast.language)
+        say = attribution.signs(self.cast.language)
         match = say["after"].match(after.text)
         if not match:
             return None
@@ -330,41 +329,6 @@ def _is_a_voice(segment: _Segment | None) -> bool:
 def _first_of_last(segment: _Segment) -> str | None:
     start = _last_sentence(segment.text)
     return next((m.name for m in segment.mentions if m.at >= start), None)
-
-
-@functools.cache
-def _say(language: people.Language) -> dict[str, re.Pattern[str]]:
-    if language == "en":
-        verb = cast_english.SAY
-        return {
-            "leads": re.compile(rf"[:,]\s*$|\b(?:{verb})\b[^.]{{0,30}}$"),
-            "near": re.compile(rf"\b\w+\s+(?:\w+ly\s+)?(?:{verb})\b[^.]{{0,30}}$"),
-            "after": re.compile(
-                rf"\s*(?:(?:{verb})\s(?P<who>(?:the|his|her|a|an|my)\s(?:\w+\s)?\w+)?[^.;,]{{0,40}}"
-                rf"|[\w.]+(?:\s\w+)?\s(?:\w+ly\s)?(?:{verb})\b)"
-            ),
-            "somebody_before": re.compile(
-                r"((?:the|his|her|a|an|my)\s(?:\w+\s)?\w+)", re.IGNORECASE
-            ),
-            "omits": re.compile(rf"^\s*(?:and|then|but)\b|^\s*(?:{verb})\b", re.IGNORECASE),
-            "manner": re.compile(r"^\s+"),
-        }
-    say = cast_chinese.say()
-    manner = cast_chinese.MANNER
-    return {
-        "leads": re.compile(rf"[：:]$|{say}[，,]?$"),
-        "near": re.compile(rf"[^，。！？；、]{{1,12}}{say}[：:，,]?$"),
-        "after": re.compile(
-            rf"[，,]?(?P<who>[^，。！？：]{{0,14}}?){say}(?=[，,。：:！!？?…]|了|着|起|一|$)"
-        ),
-        "somebody_before": re.compile(
-            rf"([^，。！？：的]{{1,6}}?)(?:{manner}){{0,3}}{say}[：:，,]?$"
-        ),
-        "omits": re.compile(
-            rf"^[又便再接仍忽因遂乃]|(?:^|[，,])(?:{manner}){{0,3}}{say}[：:，,]?$"
-        ),
-        "manner": re.compile(rf"(?:{manner})+$"),
-    }
 
 
 def _near(one: _Turn, other: _Turn) -> bool:

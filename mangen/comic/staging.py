@@ -13,7 +13,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from mangen.comic import ages, framing, lettering, model, objects, scenery, scenes
+from mangen.comic import acts, ages, framing, lettering, model, objects, scenery, scenes
 from mangen.engines import length, protocol
 
 SHORTEST_S = 1.5
@@ -251,8 +251,16 @@ def _visible(beats: Group, cast: frozenset[str]) -> tuple[str, ...]:
     return tuple(names[:FIGURES])
 
 
+def _feels(name: str, beat: Beat) -> bool:
+    """Say whether a piece of narration tells what somebody feels, not what is done to them."""
+    places = [at for at, who in beat.mentions if who == name]
+    if not places:
+        return name in beat.people
+    return any(acts.is_subject(beat.text, at) for at in places)
+
+
 def _emotion(name: str, beats: Group) -> str:
-    own = [b for b in beats if b.speaker == name or (not b.quoted and name in b.people)]
+    own = [b for b in beats if b.speaker == name or (not b.quoted and _feels(name, b))]
     around = [b for b in beats if not b.quoted and not b.people]
     text = " ".join(beat.text for beat in own or around)
     felt = scenery.emotion(text, beats[0].language)

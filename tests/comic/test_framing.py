@@ -196,6 +196,17 @@ def test_a_voice_of_nobody_is_heard_in_a_face(boards, romance):
     assert not any(line.lettered for line in voice.lines)
 
 
+def test_who_is_looked_at_in_anger_is_not_angry(boards):
+    _, board = boards.of(
+        "林晚站在门口。“走开。”林晚说。\n“好。”陈默说。\n林晚狠狠地瞪了陈默一眼，没有说话。"
+    )
+    look = shot_of(boards, board, "瞪了")
+    assert dict(zip(look.characters, look.emotions, strict=True)) == {
+        "林晚": "angry",
+        "陈默": "calm",
+    }
+
+
 def test_what_is_found_is_shown_large(boards, romance):
     scene = shot_of(boards, romance, "戒指").scene
     assert scene.framing == "insert"
