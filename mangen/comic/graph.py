@@ -22,6 +22,7 @@ TITLE_SECONDS = 2.0
 END_SECONDS = 2.0
 ANCHOR_SIZE = (512, 768)
 VOICE_PEAK = 400 * 2**20  #: bytes a voice engine works in beside its weights, measured generously
+MIX_PEAK = 240 * 2**20  #: bytes of an episode's sound, and of the notes and places under it
 ASSEMBLE_FRAMES_HELD = 24  #: frames in flight between decoder, subtitles and encoder
 SOUND = "1"  #: raised when the mix makes other music or places of the same episode
 HIGH, MID = 0, 1
@@ -182,7 +183,7 @@ class _Graph:
             params=params,
             needs=tuple(needs),
             seconds_est=1.0 + seconds * length.FPS / 50,
-            peaks=(self.look.width * self.look.height * 3 * ASSEMBLE_FRAMES_HELD + 150 * 2**20,),
+            peaks=(self.look.width * self.look.height * 3 * ASSEMBLE_FRAMES_HELD + MIX_PEAK,),
         )
 
     def _shot(self, episode: model.Episode, shot: model.Shot) -> Iterator[jobs.Wanted]:
