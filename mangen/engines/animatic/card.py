@@ -15,6 +15,8 @@ DEPTH = 0.9
 VEIL_DEPTH = 0.8
 _VERTICAL = 14  #: more characters than these are set in lines
 _END = "完"
+_ONE_COLUMN = 5
+_ASIDE = 0.4  #: where a single column stands: the moon has the other side
 
 
 _CHAPTER = re.compile(r"^\W*第[\d０-９〇零一二三四五六七八九十百千两]+[章回节集话卷部]\W*")
@@ -27,8 +29,9 @@ def sheets(s: stage.Stage, request: protocol.PanelRequest) -> list[stage.Sheet]:
     upright = 0 < len(title) <= _VERTICAL and not any(c.isascii() for c in title) and s.h > s.w
     type_ = _columns(s, title) if upright else _lines(s, title)
     image, bottom, right = type_
+    middle = s.w * _ASIDE if upright and len(title) <= _ONE_COLUMN else s.w / 2
     if subtitle:
-        image = pen.over(image, _subtitle(s, subtitle, bottom + 76 * s.unit))
+        image = pen.over(image, _subtitle(s, subtitle, (middle * s.unit, bottom + 76 * s.unit)))
     seal_at = (right + 60, bottom / s.unit - 74) if upright else (s.w / 2, s.h * 0.2)
     image = pen.over(image, _seal(s, seal_at, subtitle or title))
     return [stage.Sheet(_veil(s), VEIL_DEPTH), stage.Sheet(_shadowed(s, image), DEPTH)]
@@ -46,12 +49,12 @@ def _veil(s: stage.Stage) -> protocol.Image:
 
 def _columns(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
     """Set upright, columns from the right; answers sheet, lower edge (px), right edge (units)."""
-    count = 1 if len(title) <= 5 else 2 if len(title) <= 10 else 3
+    count = 1 if len(title) <= _ONE_COLUMN else 2 if len(title) <= 10 else 3
     rows = -(-len(title) // count)
     unit = min(236.0, s.h * 0.5 / rows / 1.06, s.w * 0.62 / count / 1.2)
     size = max(8, round(unit * s.unit))
     top = s.h * 0.44 - rows * unit * 0.53
-    middle = s.w * (0.5 if count > 1 else 0.4)
+    middle = s.w * (0.5 if count > 1 else _ASIDE)
     glyphs = []
     for k, character in enumerate(title):
         column, row = divmod(k, rows)
@@ -77,10 +80,10 @@ def _lines(s: stage.Stage, title: str) -> tuple[protocol.Image, float, float]:
     return image, top + step * (len(lines) - 0.45), s.w / 2
 
 
-def _subtitle(s: stage.Stage, text: str, y: float) -> protocol.Image:
+def _subtitle(s: stage.Stage, text: str, at: tuple[float, float]) -> protocol.Image:
     size = max(8, round(38 * s.unit))
-    lines = lettering.wrapped(text, size, s.width * 0.62, weight=600)[:3]
-    glyphs = [(line, s.width / 2, y + k * size * 1.4) for k, line in enumerate(lines)]
+    lines = lettering.wrapped(text, size, s.width * 0.56, weight=600)[:3]
+    glyphs = [(line, at[0], at[1] + k * size * 1.4) for k, line in enumerate(lines)]
     return lettering.draw(s.width, s.height, glyphs, size=size, weight=600, paint=(240, 228, 200),
                           stroke=size * 0.07)  # fmt: skip
 

@@ -33,6 +33,7 @@ _SIZES: dict[str, tuple[float, float, float]] = {
     "split": (1.66, 1.24, 0.305),
 }
 _ALONE = frozenset({"close", "reaction", "insert"})  #: framings of one face
+_EXACT = frozenset({"close", "reaction", "split", "over_shoulder"})
 _TENSE = frozenset({"tense", "dark"})
 GUTTER = 26.0  #: units
 
@@ -142,8 +143,8 @@ class _Plan:
     def alone(self, one: protocol.Figure) -> Standing:
         size = self.size()
         eyes = _SIZES.get(self.framing, _SIZES["medium"])[2]
-        off = {"close": 0.05, "reaction": 0.03, "action": 0.08}.get(self.framing, 0.09)
-        off *= self.chance.uniform(0.6, 1.0)
+        off = {"close": 0.05, "reaction": 0.03, "action": 0.1}.get(self.framing, 0.14)
+        off *= self.chance.uniform(0.65, 1.0)
         if one.sheet.name in self.lettered:
             off = 0.13 + 0.06 * (1 - self.tall)
             size *= 0.9 if self.framing in _ALONE else 0.95
@@ -237,7 +238,9 @@ class _Plan:
         seat = figure.seat(look, act)
         y = self.s.h * eyes + (850 * line if line else -seat.y * size)
         y -= self._under(y, look, act, size)
-        return _stood(one, look, act, (x * self.s.w - seat.x * size, y), size)
+        # one who bows or lunges reaches to both sides; a face that is all there is lies exactly
+        aside = 1.0 if self.framing in _EXACT else 0.55
+        return _stood(one, look, act, (x * self.s.w - seat.x * size * aside, y), size)
 
     def _under(self, y: float, look: Mapping[str, Any], act: figure.Act, size: float) -> float:
         """How far the face of who stands at `y` reaches into the subtitles."""
