@@ -109,12 +109,13 @@ class _Request:
     limit: float | None = None
     future: futures.Future[work.Outcome] = dataclasses.field(default_factory=futures.Future)
     begun: threading.Lock = dataclasses.field(default_factory=threading.Lock)  # for good
+    gone: bool = False  # asked of all that wait at every tick: the future would take a lock
 
     def __post_init__(self) -> None:
         self.future.add_done_callback(self._on_done)
 
     def withdrawn(self) -> bool:
-        return self.future.cancelled()
+        return self.gone
 
     def taken(self, _pid: int, _at: float) -> None:
         self._begin()
@@ -148,6 +149,7 @@ class _Request:
 
     def _on_done(self, future: futures.Future[work.Outcome]) -> None:
         if future.cancelled():  # who waits for many at once hears of it only so
+            self.gone = True
             self._begin()
 
     def _begin(self) -> None:

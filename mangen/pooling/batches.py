@@ -49,9 +49,8 @@ def cut(members: Sequence[window.Waiting], cap: int, now: float, linger_s: float
         if chosen and one.item.cap <= len(chosen):
             break
         chosen.append(one)
-    oldest = min(one.since for one in members)
     return Batch(
         members=tuple(chosen),
         full=len(chosen) / most if most > 1 else 0.0,
-        lingers=len(members) < most and now - oldest < linger_s,
+        lingers=len(members) < most and now - min(one.since for one in members) < linger_s,
     )

@@ -12,6 +12,7 @@ must not starve all, so that for every `patience_s` of holding others are served
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
@@ -79,28 +80,28 @@ def choose(
     idle, every = list(devices), [*devices, *busy]
     choices: list[Choice] = []
     while idle and left:
+        able = {device.slot: _able(device, left, every) for device in idle}
         pairs = [
             (batch, device)
             for device in idle
-            for batch in _placeable(
-                [one for one in left if _may_take(device, one.item, every)],
-                device, now, policy, cap or _own_cap,
-            )
-        ]  # fmt: skip
+            for batch in _placeable(able[device.slot], device, now, policy, cap or _own_cap)
+        ]
         if not pairs:
             break
         models = {batch.head.item.model for batch, _ in pairs}
         best, device = min(pairs, key=lambda pair: _place(pair[0], pair[1], models, policy, load_s))
         idle.remove(device)
-        keys = tuple(one.item.key for one in best.members)
-        passed = frozenset(
-            one.item.key
-            for one in left
-            if one.order < best.head.order and _may_take(device, one.item, every)
-        )
+        keys = frozenset(one.item.key for one in best.members)
+        before = itertools.takewhile(
+            lambda one: one.order < best.head.order, able[device.slot]  # noqa: B023 - used at once
+        )  # fmt: skip
+        passed = frozenset(one.item.key for one in before)
         if not best.lingers:  # else the device is kept for it: what came instead would take longer
-            choices.append(Choice(slot=device.slot, keys=keys, passed=passed))
+            chosen = tuple(one.item.key for one in best.members)
+            choices.append(Choice(slot=device.slot, keys=chosen, passed=passed))
         left = [one for one in left if one.item.key not in keys]
+    if not any(choice.passed for choice in choices):
+        return choices
     still = frozenset(one.item.key for one in left)
     return [dataclasses.replace(choice, passed=choice.passed & still) for choice in choices]
 
@@ -164,6 +165,17 @@ def _own_cap(item: work.Item, _kind: str) -> int:
     return item.cap
 
 
+def _able(
+    device: Device, left: Sequence[window.Waiting], every: Sequence[Device]
+) -> list[window.Waiting]:
+    """Whom the device is worth a try for: who is alike is asked about once."""
+    may: dict[window.Alike, bool] = {}
+    for one in left:
+        if one.alike not in may:
+            may[one.alike] = _may_take(device, one.item, every)
+    return [one for one in left if may[one.alike]]
+
+
 def _placeable(
     able: Sequence[window.Waiting], device: Device, now: float, policy: Policy, cap: Cap
 ) -> list[batches.Batch]:
@@ -171,7 +183,8 @@ def _placeable(
     firsts = (
         one
         for one in able
-        if _must_go_first(one, now, policy, refused=one.item.bucket in device.barred)
+        if one.passed is not None  # few are: the others need no look
+        and _must_go_first(one, now, policy, refused=one.item.bucket in device.barred)
     )
     last = next((one.order for one in firsts), None)
     return [
@@ -200,7 +213,8 @@ def _place(
     Of devices that are as good, one whose residents nobody wants: they may have to go.
     """
     item = batch.head.item
-    score = item.rank + policy.full_gain * batch.full - _load_cost(item, device, policy, load_s)
+    rank = -batch.head.order[1]
+    score = rank + policy.full_gain * batch.full - _load_cost(item, device, policy, load_s)
     others = len((device.residents & models) - {item.model})
     return item.klass, -score, others, batch.head.place, device.slot
 

@@ -168,6 +168,10 @@ class Estimates:
             cold.append(is_cold)
         return Peaks(nbytes=tuple(nbytes), cold=tuple(cold))
 
+    def peak_of_one(self, kind: Kind, theory: int) -> int:
+        """The peak in bytes of one member alone, for which theory gives so many."""
+        return math.ceil(theory * self._factor(self._records.get(kind), 1)[0])
+
     def together(self, items: Sequence[work.Item], device: str) -> Peaks:
         """Peaks of a batch of these: the largest of theirs for each number of members.
 

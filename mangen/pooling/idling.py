@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mangen.pooling import config, events, held, learned, lives, slots, wire, work
+from mangen.pooling import config, events, held, learned, lives, slots, window, wire
 
 
 class Idling:
@@ -27,28 +27,35 @@ class Idling:
         for slot in self._slots:
             child = slot.child
             running = child is not None and child.batch is not None and child.batch.ran
-            fitting = 0 if running or child is None else self._fitting(child, now)
+            fitting = iter(()) if running or child is None else self._fitting(child, now)
+            wanted = next(fitting, None) is not None
             ready = child is not None and child.state is lives.State.IDLE
-            slot.meter.note(now, running=running, wanted=fitting > 0, ready=ready)
+            slot.meter.note(now, running=running, wanted=wanted, ready=ready)
             since = slot.meter.idle_since
             if slot.meter.alarm(now) and since is not None:
                 yield events.Idling(
-                    slot=slot.number, device=slot.device, waiting=fitting, seconds=now - since
+                    slot=slot.number,
+                    device=slot.device,
+                    waiting=wanted + sum(1 for _ in fitting),
+                    seconds=now - since,
                 )
 
-    def _fitting(self, child: lives.Child, now: float) -> int:
-        """How many wait, longer than they must linger, that the device has room for."""
-        return sum(
-            now - waiting.since > self._settings.linger_s
-            and child.barred.get(waiting.item.bucket, 0.0) <= now  # its gate knows better
-            and self._fits(child, waiting.item)
-            for waiting in self._table.window
-        )
+    def _fitting(self, child: lives.Child, now: float) -> Iterator[window.Waiting]:
+        """Who waits, longer than they must linger, that the device has room for."""
+        fits = {
+            one for one in self._table.window.alike
+            if child.barred.get(one.bucket, 0.0) <= now  # its gate knows better
+            and self._fits(child, one)
+        }  # fmt: skip
+        if fits:
+            for waiting in self._table.window:
+                if waiting.alike in fits and now - waiting.since > self._settings.linger_s:
+                    yield waiting
 
-    def _fits(self, child: lives.Child, item: work.Item) -> bool:
-        if item.bucket == wire.PLAIN or child.ready_at is None:
+    def _fits(self, child: lives.Child, one: window.Alike) -> bool:
+        if one.bucket == wire.PLAIN or child.ready_at is None:
             return True
-        need = self._lore.estimates.peaks(item, child.kind).nbytes[0]
-        if item.model not in child.report.residents:
-            need += self._lore.estimates.weights(item.model, child.kind)
-        return need <= child.report.room and not self._lore.hopeless(item, child.kind)
+        need = self._lore.need(one, child.kind)
+        if one.model not in child.report.residents:
+            need += self._lore.estimates.weights(one.model, child.kind)
+        return need <= child.report.room and not self._lore.hopeless(one, child.kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mangen.pooling import estimate, events, lives, sizes, wire, work
+from mangen.pooling import estimate, events, lives, sizes, window, wire, work
 
 MARGIN = 1.08
 """Of peaks. What fragments cost of one stage's peak differed by 7 % from one layout of the memory
@@ -27,8 +27,13 @@ class Learned:
             return self.sizes.ceiling(kind, item.cap)
         return self.sizes.cap(kind, item.cap, waiting)
 
-    def hopeless(self, item: work.Item, device: str) -> bool:
-        return self.sizes.hopeless(estimate.Kind.of(item, device))
+    def hopeless(self, one: work.Item | window.Alike, device: str) -> bool:
+        """Whether such work was probed on this kind of device, and did not fit."""
+        return self.sizes.hopeless(_kind(one, device))
+
+    def need(self, one: window.Alike, device: str) -> int:
+        """The peak in bytes of one of these, alone."""
+        return self.estimates.peak_of_one(_kind(one, device), one.peak)
 
     def hear(self, child: lives.Child, event: events.Event) -> None:
         """Learn from an event that happened in a child."""
@@ -84,6 +89,10 @@ class Learned:
     def recall(self, seen: Sequence[events.Seen]) -> None:
         """Take in what was kept of workers before this one."""
         self.estimates.learn(seen)
+
+
+def _kind(one: work.Item | window.Alike, device: str) -> estimate.Kind:
+    return estimate.Kind(one.name, one.model, one.bucket, device)
 
 
 def theory_of(item: work.Item, members: int) -> int:

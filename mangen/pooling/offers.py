@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from mangen.pooling import choose, config, held, learned, lives, slots, wire, work
+from mangen.pooling import choose, config, held, learned, lives, slots, window, wire, work
 
 _FORECAST = 3
 _BATCH_GAIN = 0.01  #: of a device's time: what larger batches of some of its work save
@@ -56,9 +56,7 @@ class Offers:
 
     def _as_device(self, child: lives.Child, now: float) -> choose.Device:
         hopeless = {
-            one.item.bucket
-            for one in self._table.window
-            if self._lore.hopeless(one.item, child.kind)
+            one.bucket for one in self._table.window.alike if self._lore.hopeless(one, child.kind)
         }
         return choose.Device(
             slot=child.slot,
@@ -71,7 +69,9 @@ class Offers:
 
     def _cap(self) -> Callable[[work.Item, str], int]:
         """Measured caps, by how many wait now."""
-        waiting = collections.Counter(one.item.bucket for one in self._table.window)
+        waiting: collections.Counter[str] = collections.Counter()
+        for one, count in self._table.window.alike.items():
+            waiting[one.bucket] += count
         return lambda item, kind: self._lore.cap(item, kind, waiting[item.bucket])
 
     def _join(self, child: lives.Child, now: float, policy: choose.Policy) -> None:
@@ -91,52 +91,68 @@ class Offers:
             self._offer(child, keys, now)
 
     def _offer(self, child: lives.Child, keys: Sequence[work.Key], now: float) -> None:
-        chosen = [self._table.offer(key, child) for key in keys]
-        items = [one.item for one in chosen]
-        first = items[0]
+        """Say it, then note it: a fault in what is to be said leaves nothing half offered."""
+        chosen = [self._table.held[key] for key in keys]
+        first = chosen[0].item
         limit = self._limit(child, chosen)
-        join = child.batch is not None
+        batch = child.batch or lives.Batch(
+            number=self._batches + 1, bucket=first.bucket, model=first.model, first=first,
+            cap=self._cap()(first, child.kind), began=now, limit=limit, offered=set(),
+            ask_at=None if limit is None else now + limit,
+        )  # fmt: skip
+        offer = self._word(child, batch, chosen, now)
         if child.batch is None:
             self._batches += 1
             child.state = lives.State.BUSY
-            child.batch = lives.Batch(
-                number=self._batches, bucket=first.bucket, model=first.model, first=first,
-                cap=self._cap()(first, child.kind), began=now, limit=limit, offered=set(keys),
-                ask_at=None if limit is None else now + limit,
-            )  # fmt: skip
-        else:
-            child.batch.offered.update(keys)
-            if child.batch.ask_at is not None and limit is not None:
-                child.batch.ask_at = max(child.batch.ask_at, now + limit)
-        peaks = self._lore.estimates.together(items, child.kind)
-        waiting = [one.item for one in self._table.window]
-        child.tell(
-            wire.Offer(
-                batch=child.batch.number, bucket=first.bucket,
-                loads=tuple(
-                    wire.Load(item=one.item, payload=one.request.payload) for one in chosen
-                ),
-                peaks=peaks.nbytes, cold=peaks.cold,
-                weights=self._lore.estimates.weights(first.model, child.kind),
-                hopeless=self._lore.hopeless(first, child.kind),
-                largest=max(
-                    (self._lore.estimates.peaks(item, child.kind).nbytes[0] for item in waiting),
-                    default=0,
-                ),
-                join=join,
-                waiting=collections.Counter(item.name for item in waiting),
-                forecast=self._forecast(child, first.model, now),
-            )
+            child.batch = batch
+        elif batch.ask_at is not None and limit is not None:
+            batch.ask_at = max(batch.ask_at, now + limit)
+        batch.offered.update(keys)
+        for key in keys:
+            self._table.offer(key, child)
+        self._used[child.slot, first.model] = now
+        child.tell(offer)
+
+    def _word(
+        self, child: lives.Child, batch: lives.Batch, chosen: Sequence[held.Held], now: float
+    ) -> wire.Offer:
+        """Make what the child is told, of these and of what waits on."""
+        first, estimates = chosen[0].item, self._lore.estimates
+        peaks = estimates.together([one.item for one in chosen], child.kind)
+        keys = frozenset(one.item.key for one in chosen)
+        rest = self._table.window.without(keys)
+        names: collections.Counter[str] = collections.Counter()
+        for one, count in rest.items():
+            names[one.name] += count
+        return wire.Offer(
+            batch=batch.number, bucket=first.bucket,
+            loads=tuple(wire.Load(item=one.item, payload=one.request.payload) for one in chosen),
+            peaks=peaks.nbytes, cold=peaks.cold,
+            weights=estimates.weights(first.model, child.kind),
+            hopeless=self._lore.hopeless(first, child.kind),
+            largest=max((self._lore.need(one, child.kind) for one in rest), default=0),
+            join=child.batch is not None,
+            waiting=names,
+            forecast=self._forecast(child, first.model, now, rest, keys),
         )  # fmt: skip
 
-    def _forecast(self, child: lives.Child, running: str, now: float) -> tuple[str, ...]:
+    def _forecast(
+        self,
+        child: lives.Child,
+        running: str,
+        now: float,
+        rest: Mapping[window.Alike, int],
+        without: frozenset[work.Key] = frozenset(),
+    ) -> tuple[str, ...]:
         """The models wanted next: what waits, then what was used here not long ago.
 
         Those that are resident as well: the child spares them. Not long ago: since then, the few
         percent that a larger batch gains have not yet paid for loading the model again.
         """
-        self._used[child.slot, running] = now
-        waits = choose.forecast(self._table.window, (), running, _FORECAST)
+        waits: tuple[str, ...] = ()
+        if any(one.model not in ("", running) for one in rest):
+            others = (one for one in self._table.window if one.item.key not in without)
+            waits = choose.forecast(others, (), running, _FORECAST)
         load_s = self._lore.estimates.load_s
         recent = (
             model

@@ -404,3 +404,25 @@ def test_a_tenant_that_never_leaves_starves_nobody_else():
         pool.now += 10.0
     assert served[:8] == [True, True, False, False, True, True, False, False]
     assert 25 <= sum(served) <= 35
+
+
+def test_a_rank_that_is_no_number_comes_last_and_stops_nobody():
+    no_number = wait("nan", "x", klass=0, rank=float("nan"), passed=0.0)
+    waiting = [no_number, wait("low", "y", klass=0, rank=-9.0, place=1)]
+    first, second = choose.choose(waiting, [device(0), device(1)], 100.0, POLICY)
+    assert (first.keys, second.keys) == (("low",), ("nan",))
+    barred = [device(0, barred=["x"])]
+    assert keys(choose.choose(waiting, barred, 100.0, POLICY)) == [(0, ("low",))]
+
+
+def test_whom_a_device_is_worth_a_try_for_is_asked_once_of_all_alike(monkeypatch):
+    asked, real = [], choose._may_take
+
+    def may_take(device, item, every):
+        asked.append(item)
+        return real(device, item, every)
+
+    monkeypatch.setattr(choose, "_may_take", may_take)
+    waiting = [wait(str(n), f"b{n % 3}", place=n) for n in range(300)]
+    choose.choose(waiting, [device()], 10.0, POLICY)
+    assert len(asked) == 3

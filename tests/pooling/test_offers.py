@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from mangen.pooling import config, events, held, learned, offers, work
+from mangen.pooling import config, events, held, idling, learned, lives, meter, offers, wire, work
 
 
 @pytest.fixture
@@ -29,7 +29,11 @@ def forecasts(lore, waiting, residents, runs):
     child = types.SimpleNamespace(
         slot=0, kind="card", report=types.SimpleNamespace(residents=dict.fromkeys(residents, 1))
     )
-    return [made._forecast(child, model, now) for model, now in runs]
+    said = []
+    for model, now in runs:
+        said.append(made._forecast(child, model, now, table.window.alike))
+        made._used[child.slot, model] = now
+    return said
 
 
 def test_the_forecast_names_what_waits_whether_it_is_resident_or_not(lore):
@@ -39,3 +43,80 @@ def test_the_forecast_names_what_waits_whether_it_is_resident_or_not(lore):
 def test_a_resident_model_is_wanted_until_larger_batches_would_have_paid_for_its_load(lore):
     runs = [("a", 0.0), ("b", 1.0), ("b", 199.0), ("b", 201.0)]  # 2 s are 1 % of 200 s
     assert forecasts(lore, "", "ab", runs) == [("b",), ("a",), ("a",), ()]
+
+
+class Child:
+    """What the desk knows of an idle one."""
+
+    def __init__(self):
+        self.slot, self.kind, self.state, self.batch = 0, "card", lives.State.IDLE, None
+        self.report, self.barred, self.ready_at = wire.Report(room=100), {}, 0.0
+        self.told = []
+        self.tell = self.told.append
+
+
+def waiting_for(items):
+    """Answer a table in which these wait."""
+    table = held.Table()
+    for one in items:
+        table.add(types.SimpleNamespace(item=one, payload=None, limit=None), 0.0)
+    return table
+
+
+def item(key, bucket="b", **more):
+    return work.Item(key=key, name="t", bucket=bucket, data={}, **more)
+
+
+def test_what_is_said_is_of_the_offered_and_of_all_that_wait_on():
+    table = waiting_for(
+        [item("a", cap=2, peaks=(90,)), item("b", "c", peaks=(7,)), item("c", model="m")]
+    )
+    made = offers.Offers(config.Config(app=":", work=":"), None, table, learned.Learned())
+    child = Child()
+    made._offer(child, ["a"], 1.0)
+    (offer,) = child.told
+    assert [load.item.key for load in offer.loads] == ["a"]
+    assert (offer.largest, offer.waiting, offer.forecast) == (7, {"t": 2}, ("m",))
+    assert (child.state, child.batch.number, child.batch.offered) == (lives.State.BUSY, 1, {"a"})
+    assert table.held["a"].child is child
+    assert "a" not in table.window
+
+
+@pytest.mark.parametrize("part", ["together", "weights", "peak_of_one", "seconds"])
+def test_a_fault_in_an_offer_leaves_nothing_half_offered(part, monkeypatch):
+    table, lore, child = waiting_for([item("a"), item("b")]), learned.Learned(), Child()
+    made = offers.Offers(config.Config(app=":", work=":"), None, table, lore)
+
+    def fail(*_args):
+        raise OverflowError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(lore.estimates, part, fail)
+        with pytest.raises(OverflowError):
+            made._offer(child, ["a"], 1.0)
+    assert (child.told, child.batch, child.state) == ([], None, lives.State.IDLE)
+    assert [one.item.key for one in table.window] == ["a", "b"]
+    assert table.held["a"].child is None
+    made._offer(child, ["a"], 1.0)
+    assert child.told[0].batch == 1
+
+
+@pytest.mark.parametrize("room", [100, 0])
+def test_however_many_wait_each_sort_of_work_is_estimated_once(room, monkeypatch):
+    table = waiting_for([item(str(n), f"b{n % 3}", peaks=(9, 12)) for n in range(600)])
+    lore, child, asked = learned.Learned(), Child(), []
+    real = lore.estimates.peak_of_one
+
+    def peak_of_one(kind, theory):
+        asked.append(kind)
+        return real(kind, theory)
+
+    monkeypatch.setattr(lore.estimates, "peak_of_one", peak_of_one)
+    monkeypatch.setattr(lore.estimates, "peaks", None)
+    settings = config.Config(app=":", work=":")
+    child.report = wire.Report(room=room)
+    slot = types.SimpleNamespace(child=child, meter=meter.Meter(5.0), number=0, device="sim:card")
+    look = idling.Idling(settings, [slot], table, lore).look
+    assert list(look(1.0)) == []
+    assert len(asked) == 3
+    assert [alarm.waiting for alarm in look(7.0)] == ([600] if room else [])
