@@ -11,28 +11,14 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mangen.pooling import cache_disk, cache_ledger, errors, tensors, work
+from mangen.pooling import cache_disk, cache_ledger, cache_policy, errors, faults, tensors, work
 from mangen.pooling.devices import device
 
+Policy = cache_policy.Policy
 What = cache_ledger.What
 
 _log = logging.getLogger(__name__)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Policy:
-    """How one kind of product is kept; `only_while` names tasks, one of which must wait."""
-
-    worth: float = 1.0
-    only_while: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, kind: str, given: Mapping[str, Any]) -> Policy:
-        """Read the configuration's dict; raises ConfigError that names the kind."""
-        try:
-            return cls(**{**given, "only_while": tuple(given.get("only_while", ()))})
-        except TypeError as error:
-            raise errors.ConfigError(f"the cache kind {kind!r} is {given!r}: {error}") from error
+_TOLD = 256  #: different values that can't be measured
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,8 +69,7 @@ class Cache:
         self._disk: cache_disk.Disk | None = None
         if options.folder and options.disk_bytes > 0:
             self._disk = cache_disk.Disk(options.folder, options.disk_bytes)
-        if "total" in options.kinds:
-            raise errors.ConfigError("no cache kind may be named total: the counters' sum is")
+        cache_policy.check_names(options.kinds)
         self._counters = cache_ledger.Counters(options.kinds)
         self._lookups = 0
         self._awaited: frozenset[str] = frozenset()
@@ -92,6 +77,7 @@ class Cache:
         self._made: dict[work.Key | None, dict[cache_ledger.Name, cache_ledger.Entry]] = {}
         self._failed = False
         self._unmeasurable: set[str] = set()
+        self._faults = faults.Faults()
 
     @property
     def nbytes(self) -> int:
@@ -132,13 +118,13 @@ class Cache:
         Raises CacheRefused for a kind that isn't configured, and for files, recordings and films.
         """
         policy = self._policy(kind)
-        if found := tensors.media(value):
+        if found := self._media(value):
             raise errors.CacheRefused(f"the feature cache takes no {found}: {kind} {signature}")
         name = (kind, signature)
         old, _ = self._find(name)
         if old is not None and old.proved:
             return  # the same signature is the same product, and this one's maker did not fail
-        seconds = max(0.0, seconds)
+        seconds = _seconds(seconds)
         kept = self._measured(value) if self._wanted(policy) else None
         if kept is None:
             self._tell(What.BYPASS, kind, seconds)
@@ -231,7 +217,7 @@ class Cache:
             name=name,
             value=kept[0],
             nbytes=kept[1],
-            seconds=stored.seconds,
+            seconds=_seconds(stored.seconds),
             weight=policy.worth,
             proved=True,
         )
@@ -264,15 +250,25 @@ class Cache:
         try:
             value = tensors.compact(value)
             return value, tensors.nbytes(value)
-        except tensors.Unmeasurable as error:
-            if str(error) not in self._unmeasurable:
-                _log.warning("feature cache: it can't tell the bytes of %s", error)
-            self._unmeasurable.add(str(error))
-            return None
-        except (MemoryError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001 - a value that holds itself, a broken property
             if not device.out_of_memory(error):
-                raise
+                self._tell_unmeasurable(value, error)
             return None
+
+    def _media(self, value: Any) -> str:
+        """Name the file or film in it; a value that can't be walked is left to `_measured`."""
+        try:
+            return tensors.media(value)
+        except Exception:  # noqa: BLE001 - as there
+            return ""
+
+    def _tell_unmeasurable(self, value: Any, error: Exception) -> None:
+        what = f"a {type(value).__qualname__}: {error!r}"
+        if isinstance(error, tensors.Unmeasurable):
+            what = str(error)
+        if what not in self._unmeasurable and len(self._unmeasurable) < _TOLD:
+            self._unmeasurable.add(what)
+            _log.warning("feature cache: it can't tell the bytes of %s", what)
 
     def _place(self, entry: cache_ledger.Entry) -> bool:
         """Take an entry into the nearest tier that could hold it; answers whether it stayed."""
@@ -353,11 +349,24 @@ class Cache:
         kind, signature = entry.name
         if self._disk is None or not entry.proved or self._options.kinds[kind].only_while:
             return
-        if not self._disk.has(kind, signature):
+        try:
+            if self._disk.has(kind, signature):
+                return
             value = self._on_host(entry)
             if value is not None:
                 self._disk.put(kind, signature, value, seconds=entry.seconds)
+        except Exception as error:  # noqa: BLE001 - it stays in memory: that is all it costs
+            self._faults.note(error, "feature cache: a product can't be written to disk")
 
     def _tell(self, what: What, kind: str, seconds: float = 0.0, nbytes: int = 0) -> None:
         self._counters.count(what, kind, seconds)
         self._note(Noted(what=what, kind=kind, seconds=seconds, nbytes=nbytes))
+
+
+def _seconds(given: Any) -> float:
+    """Seconds as they are counted with: what is no time at all is worth nothing."""
+    try:
+        seconds = float(given)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return seconds if 0.0 < seconds < float("inf") else 0.0

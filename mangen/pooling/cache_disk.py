@@ -70,7 +70,9 @@ class Disk:
         return 0
 
     def has(self, kind: str, signature: str) -> bool:
-        return self._path(kind, signature).exists()
+        with contextlib.suppress(OSError):
+            return self._path(kind, signature).exists()
+        return False
 
     def get(self, kind: str, signature: str) -> cache_format.Stored | None:
         """Read a product and count it as used; one that is not whole is removed, and a miss."""
@@ -99,7 +101,7 @@ class Disk:
         except cache_format.Unstorable as error:
             _log.debug("feature cache: a %s stays in memory: %s", kind, error)
             return False
-        except MemoryError as error:
+        except (MemoryError, RecursionError) as error:
             self._tell(error)
             return False
         if len(data) > self._limit:
@@ -114,6 +116,7 @@ class Disk:
         self._remove(self._path(kind, signature))
 
     def _write(self, path: pathlib.Path, data: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)  # somebody may have removed it
         temporary = path.with_name(f"{path.stem}.{secrets.token_hex(8)}.tmp")
         try:
             with temporary.open("xb") as file:
@@ -209,6 +212,7 @@ def _touch(path: pathlib.Path) -> None:
 
 def _read_total(path: pathlib.Path) -> int | None:
     try:
-        return int(path.read_text("ascii"))
+        total = int(path.read_text("ascii"))
     except (FileNotFoundError, ValueError):
         return None
+    return total if total >= 0 else None

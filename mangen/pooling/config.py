@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import os
 import pathlib
+import pickle
 import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from mangen.pooling import cache, choose, errors
+from mangen.pooling import cache, cache_policy, choose, errors
 from mangen.pooling.devices import device
+
+_ABOVE_ZERO = frozenset(("cpu_bytes", "speed", "monitor_s"))
+_DOTTED = frozenset(("app", "work", "listener"))
+_FOLDERS = frozenset(("cache_folder", "folder", "reports"))
+_MOST = 2**60  #: of any number: what is larger is a slip
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,23 +79,25 @@ class Config:
         """Read the dict; raises ConfigError that names what is wrong and where."""
         if not isinstance(given, Mapping):
             raise errors.ConfigError("app.conf.resident_pool must be a dict: see pooling/config.py")
-        known = {field.name for field in dataclasses.fields(cls)}
-        unknown = sorted(set(given) - known)
+        kinds = {field.name: str(field.type) for field in dataclasses.fields(cls)}
+        unknown = sorted(str(name) for name in given if name not in kinds)
         if unknown:
             raise errors.ConfigError(f"app.conf.resident_pool has unknown keys: {unknown}")
         for name in ("app", "work"):
-            if ":" not in str(given.get(name, "")):
-                raise errors.ConfigError(
-                    f"app.conf.resident_pool[{name!r}] must be written as module:attribute"
-                )
-        devices = device.check(given.get("devices", ("cpu",)))
+            if name not in given:
+                raise _wrong(name, "", "written as module:attribute")
+        read = {name: _checked(name, kinds[name], value) for name, value in given.items()}
+        devices = device.check(read.get("devices", ("cpu",)))
         cuda = next((name for name in devices if name.startswith("cuda:")), None)
         if cuda is not None and importlib.util.find_spec("torch") is None:
             raise errors.ConfigError(
                 f"{cuda} needs torch, which is not installed: install the gpu extra, as "
                 "python -m pip install -e '.[gpu]'"
             )
-        return cls(**{**given, "devices": devices})
+        made = cls(**{**read, "devices": devices})
+        for name in devices:
+            made.cache_of(name)
+        return made
 
     @property
     def policy(self) -> choose.Policy:
@@ -107,12 +116,66 @@ class Config:
         return self.folder or str(pathlib.Path(tempfile.gettempdir()) / "resident-pool")
 
     def cache_of(self, name: str) -> cache.Options:
-        """The feature cache of one device's child."""
+        """The feature cache of one device's child; raises ConfigError for a wrong kind."""
         own = self.cpu_bytes // 4 if name == "cpu" else 2**31
         return cache.Options(
             host_bytes=self.cache_bytes or own,
             host_is_device=name == "cpu",
             folder=self.cache_folder,
             disk_bytes=self.cache_disk_bytes,
-            kinds={kind: cache.Policy.of(kind, given) for kind, given in self.cache_kinds.items()},
+            kinds=cache_policy.policies(self.cache_kinds),
         )
+
+
+def _checked(name: str, kind: str, given: Any) -> Any:
+    """Answer one field's value as it is kept; raises ConfigError that names the field."""
+    if kind == "str":
+        return _text(name, given)
+    if kind == "bool":
+        if not isinstance(given, bool):
+            raise _wrong(name, given, "True or False")
+    elif kind in ("int", "float"):
+        _number(name, kind, given)
+    elif name == "devices":
+        if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+            raise _wrong(name, given, "a list of names, as ['cpu']")
+    elif not isinstance(given, Mapping):
+        raise _wrong(name, given, "a dict")
+    if name == "settings":
+        try:
+            pickle.dumps(given)
+        except Exception as error:
+            raise _wrong(name, given, f"data that can be sent to a child: {error!r}") from error
+    return given
+
+
+def _text(name: str, given: Any) -> str:
+    if name in _FOLDERS and isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    if not isinstance(given, str) or "\0" in given:
+        raise _wrong(name, given, "a text")
+    if name in _DOTTED and ":" not in given and not (name == "listener" and not given):
+        raise _wrong(name, given, "written as module:attribute")
+    if name == "child" and not given:
+        raise _wrong(name, given, "the name of a module")
+    return given
+
+
+def _number(name: str, kind: str, given: Any) -> None:
+    if not isinstance(given, int if kind == "int" else int | float) or isinstance(given, bool):
+        raise _wrong(name, given, "a whole number" if kind == "int" else "a number")
+    least = "above 0" if name in _ABOVE_ZERO else "0 or more"
+    if not 0 <= given <= _MOST:  # NaN is nowhere between
+        raise _wrong(name, given, f"a finite number, {least}")
+    if name in _ABOVE_ZERO and given == 0:
+        raise _wrong(name, given, least)
+    if name == "margin" and given >= 1:
+        raise _wrong(name, given, "a share below 1")
+
+
+def _wrong(name: str, given: Any, wanted: str) -> errors.ConfigError:
+    try:
+        said = repr(given)[:100]
+    except Exception:  # noqa: BLE001 - an object of its own
+        said = f"a {type(given).__qualname__}"
+    return errors.ConfigError(f"app.conf.resident_pool[{name!r}] must be {wanted}, not {said}")

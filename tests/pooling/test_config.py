@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 
 import celery
@@ -25,11 +26,51 @@ def test_a_good_dict_is_read():
         ({**GOOD, "app": "a.app"}, r"\['app'\] must be written as module:attribute"),
         ({**GOOD, "devices": []}, "has no devices"),
         ({**GOOD, "devices": ["gpu"]}, "knows no device 'gpu'"),
+        ({**GOOD, "devices": "cpu"}, r"\['devices'\] must be a list of names"),
+        ({**GOOD, "devices": [0]}, r"\['devices'\] must be a list of names"),
+        ({**GOOD, 5: 5}, r"unknown keys: \['5'\]"),
+        ({**GOOD, "listener": "a.b"}, r"\['listener'\] must be written as module:attribute"),
+        ({**GOOD, "work": 5}, r"\['work'\] must be a text, not 5"),
+        ({**GOOD, "child": ""}, r"\['child'\] must be the name of a module"),
+        ({**GOOD, "reports": 5}, r"\['reports'\] must be a text"),
+        ({**GOOD, "folder": "a\0b"}, r"\['folder'\] must be a text"),
+        ({**GOOD, "measure_sizes": 1}, r"\['measure_sizes'\] must be True or False"),
+        ({**GOOD, "settings": [1]}, r"\['settings'\] must be a dict"),
+        ({**GOOD, "settings": {"a": lambda: 1}}, r"\['settings'\] must be data that can be sent"),
+        ({**GOOD, "cache_kinds": ["text"]}, r"\['cache_kinds'\] must be a dict"),
+        ({**GOOD, "cache_kinds": {"total": {}}}, "may be named total"),
+        ({**GOOD, "cache_kinds": {5: {}}}, "cache kind 5 must be named by a text"),
+        ({**GOOD, "cache_kinds": {"text": 2}}, "cache kind 'text' is 2: it must be a dict"),
+        ({**GOOD, "cache_kinds": {"text": {"worth": "x"}}}, "worth must be a finite number"),
+        ({**GOOD, "cache_kinds": {"text": {"worth": float("nan")}}}, "worth must be a finite"),
+        ({**GOOD, "cache_kinds": {"text": {"worth": 10**400}}}, "worth must be a finite"),
+        ({**GOOD, "cache_kinds": {"text": {"wort": 2.0}}}, "cache kind 'text'.*wort"),
+        ({**GOOD, "cache_kinds": {"text": {"only_while": "t"}}}, "only_while must be a list"),
+        ({**GOOD, "margin": 1.0}, r"\['margin'\] must be a share below 1"),
     ],
 )
 def test_a_wrong_dict_is_told_where_and_how_to_mend_it(given, message):
     with pytest.raises(errors.ConfigError, match=message):
         config.Config.of(given)
+
+
+NUMBERS = [
+    field.name for field in dataclasses.fields(config.Config) if str(field.type) in ("int", "float")
+]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize(
+    "wrong",
+    [-1, float("nan"), float("inf"), pytest.param(10**400, id="huge"), "5", None, True, [1]],
+)
+def test_a_number_that_is_none_or_has_no_end_is_told_by_its_name(name, wrong):
+    with pytest.raises(errors.ConfigError, match=rf"\['{name}'\] must be"):
+        config.Config.of({**GOOD, name: wrong})
+
+
+def test_a_folder_may_be_a_path(tmp_path):
+    assert config.Config.of({**GOOD, "reports": tmp_path}).reports == str(tmp_path)
 
 
 def test_the_pool_refuses_to_run_without_prefetch():
@@ -52,4 +93,4 @@ def test_each_device_has_a_cache_of_its_size():
     assert (card.host_bytes, card.host_is_device) == (2**31, False)
     assert card.kinds["text"].worth == 2.0
     with pytest.raises(errors.ConfigError, match="cache kind 'text'"):
-        config.Config.of({**GOOD, "cache_kinds": {"text": {"wort": 2.0}}}).cache_of("cpu")
+        config.Config.of({**GOOD, "cache_kinds": {"text": {"wort": 2.0}}})
