@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from mangen.pooling import window, wire
+from mangen.pooling import window
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,16 +26,11 @@ class Batch:
         return self.members[0]
 
 
-def alone(one: window.Waiting) -> bool:
-    """Whether it shares no batch."""
-    return one.item.solo or one.item.bucket == wire.PLAIN
-
-
 def by_bucket(left: Iterable[window.Waiting]) -> list[list[window.Waiting]]:
     """Split what is in order by bucket, and those apart that go alone; each keeps the order."""
-    found: dict[tuple[str, bool], list[window.Waiting]] = {}
+    found: dict[tuple[str, bool], list[window.Waiting]] = collections.defaultdict(list)
     for one in left:
-        found.setdefault((one.item.bucket, alone(one)), []).append(one)
+        found[one.group].append(one)
     return list(found.values())
 
 
@@ -43,7 +39,8 @@ def cut(members: Sequence[window.Waiting], cap: int, now: float, linger_s: float
 
     It lingers while it is not full and nobody in it has waited for `linger_s`.
     """
-    most = 1 if alone(members[0]) else max(1, cap)
+    _, alone = members[0].group
+    most = 1 if alone else max(1, cap)
     chosen: list[window.Waiting] = []
     for one in members[:most]:
         if chosen and one.item.cap <= len(chosen):

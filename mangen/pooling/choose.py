@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
@@ -23,6 +24,8 @@ Cap: TypeAlias = Callable[[work.Item, str], int]
 
 LoadSeconds: TypeAlias = Callable[[str, str], float]
 """Seconds that loading a model takes on a device of that kind; 0 where nobody knows."""
+
+_ORDER = operator.attrgetter("order")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,34 +79,63 @@ def choose(
 
     `busy` are the others: they may be the only ones that can ever take some bucket.
     """
-    left = sorted(waiting, key=lambda one: one.order)
+    left = sorted(waiting, key=_ORDER)
     idle, every = list(devices), [*devices, *busy]
     choices: list[Choice] = []
     while idle and left:
-        able = {device.slot: _able(device, left, every) for device in idle}
+        field = _Field(left, every)
         pairs = [
             (batch, device)
             for device in idle
-            for batch in _placeable(able[device.slot], device, now, policy, cap or _own_cap)
+            for batch in _placeable(field.of(device), device, now, policy, cap or _own_cap)
         ]
         if not pairs:
             break
         models = {batch.head.item.model for batch, _ in pairs}
         best, device = min(pairs, key=lambda pair: _place(pair[0], pair[1], models, policy, load_s))
         idle.remove(device)
-        keys = frozenset(one.item.key for one in best.members)
-        before = itertools.takewhile(
-            lambda one: one.order < best.head.order, able[device.slot]  # noqa: B023 - used at once
-        )  # fmt: skip
-        passed = frozenset(one.item.key for one in before)
+        keys = tuple(one.item.key for one in best.members)
         if not best.lingers:  # else the device is kept for it: what came instead would take longer
-            chosen = tuple(one.item.key for one in best.members)
-            choices.append(Choice(slot=device.slot, keys=chosen, passed=passed))
-        left = [one for one in left if one.item.key not in keys]
+            passed = field.of(device).before(best.head)
+            choices.append(Choice(slot=device.slot, keys=keys, passed=passed))
+        gone = frozenset(keys)
+        left = [one for one in left if one.item.key not in gone]
     if not any(choice.passed for choice in choices):
         return choices
     still = frozenset(one.item.key for one in left)
     return [dataclasses.replace(choice, passed=choice.passed & still) for choice in choices]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Able:
+    """Those, in order, for whom a device is worth a try."""
+
+    all: list[window.Waiting]
+    buckets: list[list[window.Waiting]]
+
+    def before(self, head: window.Waiting) -> frozenset[work.Key]:
+        first = itertools.takewhile(lambda one: one.order < head.order, self.all)
+        return frozenset(one.item.key for one in first)
+
+
+class _Field:
+    """All that wait, as each device may take them; devices mostly may take the same."""
+
+    def __init__(self, left: Sequence[window.Waiting], every: Sequence[Device]) -> None:
+        self._left = left
+        self._every = every
+        self._sorts = {one.alike: one.item for one in left}
+        self._found: dict[frozenset[window.Alike], _Able] = {}
+
+    def of(self, device: Device) -> _Able:
+        refused = frozenset(
+            alike for alike, item in self._sorts.items()
+            if not _may_take(device, item, self._every)
+        )  # fmt: skip
+        if refused not in self._found:
+            able = [one for one in self._left if one.alike not in refused]
+            self._found[refused] = _Able(able, batches.by_bucket(able))
+        return self._found[refused]
 
 
 def join(
@@ -126,7 +158,7 @@ def join(
     best_class: int | None = None
     if bucket == wire.PLAIN:
         return ()
-    for one in sorted(waiting, key=lambda one: one.order):
+    for one in sorted(waiting, key=_ORDER):
         refused = one.item.bucket in here.barred
         if one.item.bucket == bucket and not one.item.solo:
             behind = best_class is not None and one.item.klass > best_class
@@ -156,7 +188,7 @@ def forecast(
 ) -> tuple[str, ...]:
     """The models to load ahead: of what waits, in its order, those that are not there yet."""
     there = {"", running_model, *residents}
-    ordered = sorted(waiting, key=lambda one: one.order)
+    ordered = sorted(waiting, key=_ORDER)
     models = dict.fromkeys(one.item.model for one in ordered if one.item.model not in there)
     return tuple(models)[: max(0, limit)]
 
@@ -165,31 +197,20 @@ def _own_cap(item: work.Item, _kind: str) -> int:
     return item.cap
 
 
-def _able(
-    device: Device, left: Sequence[window.Waiting], every: Sequence[Device]
-) -> list[window.Waiting]:
-    """Whom the device is worth a try for: who is alike is asked about once."""
-    may: dict[window.Alike, bool] = {}
-    for one in left:
-        if one.alike not in may:
-            may[one.alike] = _may_take(device, one.item, every)
-    return [one for one in left if may[one.alike]]
-
-
 def _placeable(
-    able: Sequence[window.Waiting], device: Device, now: float, policy: Policy, cap: Cap
+    able: _Able, device: Device, now: float, policy: Policy, cap: Cap
 ) -> list[batches.Batch]:
     """What the device could be given, without passing over anybody for too long."""
     firsts = (
         one
-        for one in able
+        for one in able.all
         if one.passed is not None  # few are: the others need no look
         and _must_go_first(one, now, policy, refused=one.item.bucket in device.barred)
     )
     last = next((one.order for one in firsts), None)
     return [
         batches.cut(members, cap(members[0].item, device.kind), now, policy.linger_s)
-        for members in batches.by_bucket(able)
+        for members in able.buckets
         if members[0].item.bucket not in device.barred
         and (last is None or members[0].order <= last)
     ]

@@ -37,7 +37,7 @@ class Table:
     @property
     def unacked(self) -> list[work.Item]:
         """What waits or is offered."""
-        return [held.item for held in self.held.values() if not held.taken]
+        return [held.request.item for held in self.held.values() if not held.taken]
 
     @property
     def running(self) -> list[work.Item]:

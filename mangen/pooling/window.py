@@ -10,7 +10,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from mangen.pooling import work
+from mangen.pooling import wire, work
 
 
 class Alike(NamedTuple):
@@ -35,12 +35,15 @@ class Waiting:
     passed: float | None = None
     order: tuple[int, float, int] = dataclasses.field(init=False, repr=False)
     alike: Alike = dataclasses.field(init=False, repr=False)
+    #: its bucket, and whether it shares no batch
+    group: tuple[str, bool] = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         item = self.item
         behind = math.inf if math.isnan(item.rank) else -item.rank
         self.order = item.klass, behind, self.place
         self.alike = Alike(item.name, item.model, item.bucket, item.peaks[0] if item.peaks else 0)
+        self.group = item.bucket, item.solo or item.bucket == wire.PLAIN
 
 
 _ORDER = operator.attrgetter("order")
