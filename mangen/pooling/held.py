@@ -53,8 +53,8 @@ class Table:
         if key in self.held:  # a second message, or a retry that overtook its first end
             self._twins.setdefault(key, collections.deque()).append(request)
             return
+        self.window.add(request.item, now)  # first: what it can't take must not be held half
         self.held[key] = Held(request=request)
-        self.window.add(request.item, now)
 
     def offer(self, key: work.Key, child: lives.Child) -> Held:
         """Take one out of the window, to be offered to this child."""

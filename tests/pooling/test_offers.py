@@ -120,3 +120,10 @@ def test_however_many_wait_each_sort_of_work_is_estimated_once(room, monkeypatch
     assert list(look(1.0)) == []
     assert len(asked) == 3
     assert [alarm.waiting for alarm in look(7.0)] == ([600] if room else [])
+
+
+def test_what_can_not_wait_is_not_held():
+    table = held.Table()
+    with pytest.raises(TypeError):
+        table.add(types.SimpleNamespace(item=item("a", rank=None)), 0.0)
+    assert (table.held, len(table.window), list(table.window)) == ({}, 0, [])
