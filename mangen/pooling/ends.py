@@ -11,21 +11,25 @@ from mangen.pooling import errors, work
 _SAID = 200  #: characters of a wrong answer that are told
 
 
+class Nonsense(errors.PoolError):
+    """A product answered what says of nobody how it ended."""
+
+
 def checked(
     answer: Any, said: str, members: Collection[work.Key]
 ) -> Mapping[work.Key, work.Outcome]:
     """Answer the ends of these members; `said` names the call that answered.
 
-    What is wrong with one member's end fails that member. Raises PoolError for what is no mapping
+    What is wrong with one member's end fails that member. Raises Nonsense for what is no mapping
     and for keys that are nobody's: then nobody knows who ended.
     """
     if not isinstance(answer, Mapping):
-        raise errors.PoolError(
+        raise Nonsense(
             f"{said} answered {_short(answer)}: it must answer a mapping of keys to Outcomes"
         )
     unknown = [key for key in answer if key not in members]
     if unknown:
-        raise errors.PoolError(
+        raise Nonsense(
             f"{said} answered an end of {_short(unknown)}, not of its members {sorted(members)}"
         )
     return {key: sound(outcome, said) for key, outcome in answer.items()}

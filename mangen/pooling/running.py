@@ -98,7 +98,12 @@ class Running:
         self._pipe.poll()
         flagged = self._pipe.flagged
         wanted = [load for load in loads if load.item.key not in flagged]
-        ended = self._claim(wanted) if wanted else {}
+        wrong: ends.Nonsense | None = None
+        ended: Mapping[work.Key, work.Outcome] = {}
+        try:
+            ended = self._claim(wanted) if wanted else {}
+        except ends.Nonsense as error:
+            wrong = error  # they may be claimed: said taken, nobody is offered them again
         now = time.monotonic()
         self._pipe.send(
             wire.Taken(
@@ -106,6 +111,8 @@ class Running:
                 joinable=self.session.joinable,
             )
         )  # fmt: skip
+        if wrong is not None:
+            raise wrong
         for load in wanted:
             self.loads[load.item.key] = load
             self._taken[load.item.key] = now, self._rt.residents.seconds

@@ -120,7 +120,9 @@ def test_a_member_that_parks_itself_when_it_is_stopped_fails(serve):
 def test_an_answer_of_nobody_knows_whom_breaks_the_child_with_words(serve, call, answer):
     parent = serve({(call, "a"): lambda *_: answer})
     parent.offer(("a", ["x"]))
-    error = parent.until_idle()[-1].error
+    heard = parent.until_idle()
+    assert [one.keys for one in heard if isinstance(one, wire.Taken)] == [("a",)]
+    error = heard[-1].error
     assert f"Bad.{call} of b answered" in error
     assert ("nobody" in error) == bool(answer)
 
