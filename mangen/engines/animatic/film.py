@@ -24,7 +24,9 @@ def frames(request: protocol.ClipRequest) -> Iterator[protocol.Image]:
     words = writing.Writing(request)
     motion = writing.calmed(request)
     factor, addend = finish.of(request.width, request.height)
-    sky = weather.Weather(request.weather, request.width, request.height, request.seed)
+    sky = weather.Weather(
+        request.weather, request.width, request.height, request.seed, picture=request.panel.image
+    )
     frame = np.zeros((request.height, request.width, 3), np.uint8)
     for number in range(request.frames):
         view = camera.view(

@@ -9,7 +9,9 @@ from mangen.engines.animatic import hairdo
 SKINS = ("#f4d3b3", "#f7dcc4", "#efc8a2", "#e9bd95", "#ecc39c", "#e0b084")
 TANNED = ("#efc8a2", "#e2b183", "#d9a273", "#cf9468")
 FAIR = ("#f8dfc9", "#f4d3b3", "#f0cba8", "#e6b78e")
+#: hair where it is dyed, and where it is as it grew
 HAIRS = ("#221d22", "#2c2226", "#3b2a28", "#1d2230", "#4a3128", "#2a1f2e")
+BLACKS = ("#221d22", "#2c2226", "#1d2230", "#2a1f2e", "#261f28")
 GREY_HAIRS = ("#8d8a8c", "#b5b1ad", "#6f6b6e", "#d8d4cf")
 IRISES = ("#2a1a18", "#38241c", "#1f2330", "#40301c")
 

@@ -188,7 +188,7 @@ def _lasting(
         "mouth": chance.between("mouth", 0.85, 1.15),
         "smile_eyes": chance.share("smile_eyes") < 0.45,
         "mole": chance.share("mole") < 0.14,
-        "freckles": chance.share("freckles") < 0.07,
+        "freckles": chance.share("freckles") < 0.03,
         "scar": False,
         "glasses": chance.share("glasses") < (
             0.22 if sheet.era in ("modern", "campus") else 0.12 if sheet.era == "republic" else 0),
@@ -261,9 +261,10 @@ def _passing(
     elif worn == "aoqun":
         legs = "#33303c"
     return {
-        "hair_style": chance.of(f"hair {life}", _row(lookbook.HAIR, sheet.era, row)),
+        "hair_style": _hair(sheet, chance, life, row),
         "hair": chance.of(f"hair colour {life == 'elder'}", lookbook.GREY_HAIRS
-                          if life == "elder" else lookbook.HAIRS),
+                          if life == "elder" else lookbook.HAIRS
+                          if sheet.era in ("modern", "campus") else lookbook.BLACKS),
         "garment": worn,
         "main": colour.code(main),
         "legs": legs,
@@ -276,6 +277,16 @@ def _passing(
         "barefoot": country and life == "child" and not female and chance.share("barefoot") < 0.6
         and worn not in garment.LONG,
     }  # fmt: skip
+
+
+def _hair(sheet: protocol.CharacterSheet, chance: _Chance, life: str, row: int) -> str:
+    """A hairdo of its age; who could wear the child's still does, and so is known again."""
+    known = _row(lookbook.HAIR, sheet.era, row)
+    if life == "adult":
+        child = chance.of("hair child", _row(lookbook.HAIR, sheet.era, row + 2))
+        if child in known and chance.share("hair kept") < 0.6:
+            return child
+    return chance.of(f"hair {life}", known)
 
 
 def _row(book: Mapping[str, tuple[tuple[str, ...], ...]], era: str, row: int) -> tuple[str, ...]:
