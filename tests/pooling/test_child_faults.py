@@ -7,7 +7,7 @@ import contextlib
 import pytest
 import test_child
 
-from mangen.pooling import cache, ends, events, models, once, wire, work
+from mangen.pooling import cache, ends, events, gate, models, once, wire, work
 from mangen.pooling.devices import cpu
 
 DONE = work.Outcome.done
@@ -170,6 +170,21 @@ def test_out_of_memory_before_any_member_is_known_adds_them_again(serve, monkeyp
     parent = serve({})
     parent.offer(("a", ["x"]), ("b", ["stale"]))
     assert outcomes(parent.until_idle()) == {"a": DONE("a"), "b": work.Outcome.stale("s")}
+
+
+def test_who_waits_parked_gets_room_for_one_when_the_one_before_was_given_up(serve, monkeypatch):
+    resize, members = gate.Gate.resize, []
+
+    def watched(self, admitted, peaks, count, *more, **named):
+        members.append(count)
+        return resize(self, admitted, peaks, count, *more, **named)
+
+    monkeypatch.setattr(gate.Gate, "resize", watched)
+    parent = serve({})
+    parent.offer(("a", ["oom"]), ("b", ["x"]))
+    ended = outcomes(parent.until_idle())
+    assert (ended["a"].status, ended["b"]) == (work.Status.ABORTED, DONE("b"))
+    assert set(members) == {1}
 
 
 def test_a_session_that_finds_no_memory_to_open_is_tried_once_more(serve):
