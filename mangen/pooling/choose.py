@@ -82,6 +82,7 @@ def choose(
     left = sorted(waiting, key=_ORDER)
     idle, every = list(devices), [*devices, *busy]
     choices: list[Choice] = []
+    gone: set[work.Key] = set()
     while idle and left:
         field = _Field(left, every)
         pairs = [
@@ -98,12 +99,10 @@ def choose(
         if not best.lingers:  # else the device is kept for it: what came instead would take longer
             passed = field.of(device).before(best.head)
             choices.append(Choice(slot=device.slot, keys=keys, passed=passed))
-        gone = frozenset(keys)
-        left = [one for one in left if one.item.key not in gone]
-    if not any(choice.passed for choice in choices):
-        return choices
-    still = frozenset(one.item.key for one in left)
-    return [dataclasses.replace(choice, passed=choice.passed & still) for choice in choices]
+        gone.update(keys)
+        if idle:
+            left = [one for one in left if one.item.key not in gone]
+    return [dataclasses.replace(choice, passed=choice.passed - gone) for choice in choices]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
