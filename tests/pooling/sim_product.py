@@ -149,6 +149,7 @@ class Session:
         if word == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         elif word == "hang":
+            self.product.write("hang", key=key)
             while True:  # a signal, as that for its stacks, ends one pause
                 signal.pause()
         elif word == "raise":

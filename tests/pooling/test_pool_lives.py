@@ -119,7 +119,7 @@ def test_a_second_pool_on_a_card_is_refused_by_the_name_of_the_first(start):
 def test_an_owner_that_is_replaced_ends_and_its_follower_serves(start):
     sim = start(grace_s=0.3)
     futures = {"k": sim.submit("k", do="hang")}
-    sim.claimed("k")
+    sim.ear.wait(lambda: sim.logged("hang"), "the hang")  # before its step it could still be asked
     sim.control.replace(sim.ear.of(events.ChildReady)[0].owner)
     assert ends(futures) == {"k": "lost"}
     assert ends({"next": sim.submit("next")}) == {"next": "done"}
