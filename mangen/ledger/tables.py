@@ -257,7 +257,9 @@ owners = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),  # worker/slot/generation
     _text("worker"),
     sa.Column("slot", sa.Integer, nullable=False),
-    sa.Column("generation", sa.BigInteger, nullable=False),  # ms since the epoch
+    sa.Column(
+        "generation", sa.BigInteger, nullable=False
+    ),  # grows over restarts: see pooling.owners
     _text("device"),  # the device's class: jobs.exclude names these
     sa.Column("queues", pg.ARRAY(sa.Text), nullable=False, server_default=_EMPTY),
     _number("beat", sa.BigInteger, "0"),  # a counter: two equal looks a lease apart mean lost

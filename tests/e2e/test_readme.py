@@ -59,6 +59,7 @@ def test_the_readmes_commands_work_in_their_order(run, deployment, tmp_path):
     listed = commands_of("README.md")
     assert [words[0] for words in listed] == [
         "demo", "new", "submit", "status", "up", "export", "drain", "doctor",
+        "wardrobe",
     ]  # fmt: skip
     assert ended(run(*listed[0]))[0] == 0
     assert list((tmp_path / "videos").glob("*.mp4"))

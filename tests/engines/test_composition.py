@@ -79,6 +79,23 @@ def test_who_listens_is_seen_from_behind_over_his_shoulder():
     assert listener.size > speaker.size
 
 
+@pytest.mark.parametrize("gesture", ["run", "bow", "kneel", "strike"])
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_listens_hides_no_speaker_whatever_he_does(gesture, seed):
+    request = shot(NARRATOR, LADY, framing="over_shoulder", speaker="林若雪", seed=seed)
+    figures = tuple(
+        one if one.speaking else dataclasses.replace(one, gesture=gesture)
+        for one in request.figures
+    )
+    _, plan = laid_out(dataclasses.replace(request, figures=figures))
+    speaker, listener = (
+        [one.x + x * one.size for x in figure.face_box(one.look, one.act)[::2]]
+        for one in plan.people
+    )
+    shared = min(speaker[1], listener[1]) - max(speaker[0], listener[0])
+    assert shared < 0.4 * (speaker[1] - speaker[0])
+
+
 @pytest.mark.parametrize("framing", ["split", "over_shoulder"])
 def test_a_framing_for_two_shows_one_close_when_alone(framing):
     _, plan = laid_out(shot(NARRATOR, framing=framing))

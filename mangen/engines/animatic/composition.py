@@ -201,7 +201,8 @@ class _Plan:
         look, size = _look(other), self.size() * 1.62
         x = 0.5 - self.side * (0.31 + 0.05 * (1 - self.tall))
         y = self.s.h * (eyes + 0.13) - figure.head_centre(look) * size
-        act = _act(other, self.side * 0.6, self.s.seed)
+        # only a back is seen: whatever else he does would bring his head before the speaker's
+        act = figure.Act(emotion=other.emotion, turn=self.side * 0.6)
         near = _stood(other, look, act, (x * self.s.w, y), size)
         return [beyond, dataclasses.replace(near, back=True, speaking=False)]
 
