@@ -65,8 +65,12 @@ def legs_of(b: Build, kind: str, drop: float, facing: int) -> list[tuple[Spot, S
         for side, rest in zip((-1, 1), ways.get(kind, ways["stand"]), strict=True)
     ]
     if facing < 0:
-        found = [tuple((-x, y) for x, y in leg) for leg in reversed(found)]  # type: ignore[misc]
+        found = [(_turned(a), _turned(b), _turned(c)) for a, b, c in reversed(found)]
     return found
+
+
+def _turned(spot: Spot) -> Spot:
+    return -spot[0], spot[1]
 
 
 def legs(
