@@ -164,8 +164,18 @@ def _devices(chosen: settings.Settings) -> Iterator[Check]:
         size = f"{card.total / _GIB:.1f} GiB" if card.total else "size not told"
         count = pool.devices.count(name)
         which = f"{count} of them" if count > 1 else card.id
-        yield _check(name, f"{card.kind}, {size}, {which}")
+        mend = "" if card.total or _has_cuda() else "install a driver and a torch with CUDA for it"
+        yield _check(name, f"{card.kind}, {size}, {which}", mend)
         card.close()
+
+
+def _has_cuda() -> bool:
+    """Whether a child would find a CUDA device; this process loads no torch for it."""
+    code = "import sys, torch; sys.exit(not torch.cuda.is_available())"
+    return (
+        subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode
+        == 0
+    )
 
 
 def _gpu() -> Check:

@@ -34,6 +34,10 @@ class Pool:
         listener: events.Listener | None = None,
         **more: Any,
     ) -> None:
+        if isinstance(listener, str):
+            raise errors.ConfigError(f"listener is {listener!r}: without Celery it is an object")
+        if work.startswith("__main__:"):
+            raise errors.ConfigError(f"{work} is nothing a child can import: use a module's name")
         settings = config.Config.of({"app": ":", "child": "mangen.pooling.alone_child",
                                      "work": work, **more})  # fmt: skip
         self._lock = threading.RLock()  # a signal's handler may close the pool

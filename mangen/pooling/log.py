@@ -91,6 +91,8 @@ def _trouble(event: events.Event) -> tuple[int, str] | None:
             said = f"{event.owner} refused {event.bucket} for good: {_lacking(event)}"
         case events.OutOfMemory():
             goes = f"goes on with {event.then}" if event.then else "gives up"
+            if event.members == event.then:
+                goes = "tries once more, alone on the device"
             said = f"{event.owner} ran out of memory in {event.bucket}"
             said += f" with {event.members} member(s), and {goes}: {event.error}"
         case events.Idling():

@@ -121,3 +121,15 @@ def test_when_the_engine_dies_all_futures_fail_and_the_process_lives(pool, monke
     with pytest.raises(errors.PoolError, match="engine failed"):
         pool.submit(item("late"))
     pool.close()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"work": "__main__:make"}, "nothing a child can import"),
+        ({"work": "a:make", "listener": "a:listen"}, "without Celery it is an object"),
+    ],
+)
+def test_what_no_child_or_thread_could_use_is_refused_at_once(more, message):
+    with pytest.raises(errors.ConfigError, match=message):
+        alone.Pool(**more)

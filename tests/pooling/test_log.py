@@ -58,3 +58,10 @@ def test_one_listeners_fault_is_not_the_others(caplog):
     both.child_lost("w/0/1", ["a"], True)
     assert heard == [REFUSED, ("w/0/1", ("a",), True)]
     assert caplog.text.count("a listener failed") == 2
+
+
+def test_running_out_alone_the_first_time_is_said_to_be_tried_again():
+    event = events.OutOfMemory(
+        owner="w/0/1", bucket="b", model="m", members=1, then=1, reserved=0, error="full"
+    )
+    assert "tries once more, alone on the device: full" in log.line(event)[1]
