@@ -8,11 +8,10 @@ import sys
 
 import pytest
 
-from mangen.pooling.devices import device, driver, profile, simulated
+from mangen.pooling.devices import driver, simulated
 
 ROOT = pathlib.Path(__file__).parents[3]
 MIB = 2**20
-TINY = {"total": 1024 * MIB, "context": 64 * MIB, "source": "small round numbers for tests"}
 #: what a child does: it opens the card or is a tenant, says so, and waits to be killed
 HOLD = """
 import sys
@@ -44,26 +43,6 @@ with simulated.Tenant("sim:tiny", device.Options(folder=sys.argv[1])) as tenant:
         print(got, flush=True)
     sys.stdin.readline()
 """
-
-
-@pytest.fixture
-def options(tmp_path):
-    profile.register(str(tmp_path), "tiny", TINY)
-    return device.Options(folder=str(tmp_path), speed=1e6)
-
-
-@pytest.fixture
-def card(options):
-    opened = simulated.open_here("sim:tiny", options)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def outside(options):
-    seen = simulated.SimulatedCard("sim:tiny", options)
-    yield seen
-    seen.close()
 
 
 @pytest.fixture
