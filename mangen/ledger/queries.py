@@ -1,7 +1,17 @@
 """The ledger's SQL, by name.
 
-A .sql file beside this module holds queries, each under `-- name: x`. A transition also says
-`-- from -> to`, and appends its events in the same statement.
+A .sql file lies beside the module that runs its queries, each under `-- name: x`. Every way a job
+may move is one query, named as in `states.TRANSITIONS`: it says `-- from -> to`, names the states
+it may leave, and appends its events in the same statement. Database time, never a host's.
+
+Lock order: owner row, project row (FOR NO KEY UPDATE, which no foreign key waits for), job rows by
+id. The pass takes job rows with SKIP LOCKED, so it never waits for one; whoever it skipped has
+written `dirty`. One case breaks the order: a finishing job that inserts jobs holds its own row
+first. Who supersedes that very job in that very moment may see a deadlock, and tries again.
+
+Needs are asked row by row through aggregates, not through joins with states in their WHERE: states
+shift faster than statistics, and a join planned for "hardly any is blocked" takes minutes once a
+novel was inserted.
 """
 
 from __future__ import annotations
@@ -29,8 +39,10 @@ def _read(file: str) -> dict[str, sa.TextClause]:
     return {name: sa.text(re.sub(r"--[^\n]*", "", text)) for name, text in found.items()}
 
 
+#: rooms of the ledger, each a module and a .sql file
+ROOMS = ("projects", "wanting", "control", "passing", "claiming", "settling", "owning")
 #: what the ledger does: transitions, the pass, owners
-QUERIES = _read("queries.sql")
+QUERIES = {name: query for room in ROOMS for name, query in _read(f"{room}.sql").items()}
 #: what people ask of it
 REPORTS = _read("report.sql")
 #: what must always hold: each answers with the rows that break it

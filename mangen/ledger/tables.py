@@ -1,7 +1,7 @@
 """The scheduling tables. `mangen.comic.tables` adds the content to the same metadata.
 
 Predicates of partial indexes are literals, so that the planner matches them with the literals of
-queries.sql. The hot tables leave room in their pages for in-page updates and are vacuumed early.
+the .sql files. The hot tables leave room in their pages for in-page updates and are vacuumed early.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ import pytest
 
 from mangen.ledger import ledger, queries, states
 
-FILE = pathlib.Path(queries.__file__).with_name("queries.sql")
-TEXTS = queries.load(FILE)
+FOLDER = pathlib.Path(queries.__file__).parent
+ROOMS = {room: queries.load(FOLDER / f"{room}.sql") for room in queries.ROOMS}
+TEXTS = {name: text for texts in ROOMS.values() for name, text in texts.items()}
 
 
 @pytest.mark.parametrize("name", states.TRANSITIONS)
@@ -27,6 +28,10 @@ def test_every_query_is_used_by_a_method_of_the_ledger():
     assert [name for name in TEXTS if name not in used] == []
 
 
+def test_no_two_rooms_name_a_query_alike():
+    assert sum(len(texts) for texts in ROOMS.values()) == len(TEXTS)
+
+
 def test_only_transitions_write_a_state_and_each_writes_its_events():
     for name, text in TEXTS.items():
         sets = re.findall(r"UPDATE jobs\b.*?\bSET\b(.*?)\b(?:FROM|WHERE)\b", text, re.DOTALL)
@@ -40,7 +45,7 @@ def test_only_transitions_write_a_state_and_each_writes_its_events():
 
 
 def test_casts_are_spelled_out():
-    for file in FILE.parent.glob("*.sql"):
+    for file in FOLDER.glob("*.sql"):
         assert "::" not in file.read_text("utf-8"), file.name
 
 

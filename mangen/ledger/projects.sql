@@ -1,0 +1,21 @@
+-- name: insert_project
+INSERT INTO projects (title, class, weight, settings, episodes_wanted)
+VALUES (:title, :klass, :weight, CAST(:settings AS jsonb), CAST(:episodes_wanted AS integer[]))
+RETURNING id;
+
+-- name: projects
+SELECT * FROM projects
+WHERE CAST(:ids AS bigint[]) IS NULL OR id = ANY(CAST(:ids AS bigint[]))
+ORDER BY id;
+
+-- name: set_paused
+UPDATE projects SET paused = :paused WHERE id = :project RETURNING id;
+
+-- name: want_episodes
+UPDATE projects SET episodes_wanted = CAST(:episodes AS integer[]) WHERE id = :project RETURNING id;
+
+-- name: lock_project
+SELECT id FROM projects WHERE id = :project FOR NO KEY UPDATE;
+
+-- name: notify
+SELECT pg_notify(:channel, :payload);
