@@ -72,17 +72,18 @@ projects = sa.Table(
     metadata,
     _id(),
     _text("title"),
-    _text("state", "open"),  # closed: kept, never looked at again
+    _text("state", "open"),  # closed: kept, never looked at again; purging: being removed
     sa.Column("class", sa.SmallInteger, nullable=False, server_default="1"),
     _number("weight", sa.Float, "1"),
     _flag("paused"),
-    sa.Column("budget", sa.Float),  # device seconds; null: no limit
+    sa.Column("budget", sa.Float),  # seconds a day on the gpu queues; null: no limit
     _json("settings"),  # snapshot of what affects the products
     sa.Column("episodes_wanted", pg.ARRAY(sa.Integer)),  # null: all of them
     _time("created_at", now=True),
-    sa.CheckConstraint("state IN ('open', 'closed')", name="state"),
+    sa.CheckConstraint("state IN ('open', 'closed', 'purging')", name="state"),
     sa.CheckConstraint("class BETWEEN 0 AND 2", name="class"),
     sa.CheckConstraint("weight > 0", name="weight"),
+    sa.CheckConstraint("budget >= 0", name="budget"),
 )
 
 jobs = sa.Table(
@@ -109,7 +110,9 @@ jobs = sa.Table(
     _flag("superseded"),  # no longer wanted: another key took its place
     _number("bell", sa.Integer, "0"),  # publications
     sa.Column("owner", sa.Text),
+    _flag("held"),  # paused by a person, below the project: see `holds`
     _time("not_before"),
+    _time("expires_at"),  # an ad-hoc request that nobody waits for any more is cancelled then
     sa.Column("exclude", pg.ARRAY(sa.Text), nullable=False, server_default=_EMPTY),
     _number("progress", sa.Float, "0"),
     _number("seconds_est", sa.Float, "1"),
@@ -161,9 +164,16 @@ jobs = sa.Table(
     sa.Index(
         "jobs_blocked", "project", "id", postgresql_where=sa.text("state = 'blocked'")
     ),
+    # by project before rank: the pass takes the best of each project, in turn
     sa.Index(
-        "jobs_ready", "queue", "class", sa.text("rank DESC"), "id",
+        "jobs_ready", "queue", "class", "project", sa.text("rank DESC"), "id",
         postgresql_where=sa.text("state = 'ready'"),
+    ),
+    sa.Index(
+        "jobs_expiring", "expires_at",
+        postgresql_where=sa.text(
+            "expires_at IS NOT NULL AND state IN ('blocked', 'ready', 'published')"
+        ),
     ),
     sa.Index(
         "jobs_published", "queue", "published_at", postgresql_where=sa.text("state = 'published'")
@@ -292,6 +302,64 @@ observations = sa.Table(
     sa.Column("peak", sa.BigInteger),  # bytes over the weights
     _json("meta"),
     sa.Index("observations_recent", "model", "stage", "bucket", "id"),
+)
+
+# What a person asked for, each in the transaction that did it; no foreign key: it outlives a purge.
+acts = sa.Table(
+    "acts",
+    metadata,
+    _id(),
+    _time("at", now=True),
+    _text("by"),
+    _text("verb"),  # pause, resume, cancel, priority, retry, retake, edit, purge, ...
+    sa.Column("project", sa.BigInteger),
+    _text("scope", ""),  # empty: the whole project; eN, eN/sN, job/ID
+    _json("detail"),
+    sa.Index("acts_project", "project", "id"),
+)
+
+# Paused below the project; jobs inserted later are held by it too.
+holds = sa.Table(
+    "holds",
+    metadata,
+    _project(primary_key=True),
+    sa.Column("scope", sa.Text, primary_key=True),  # eN, eN/sN, job/ID
+)
+
+# Fair shares: virtual seconds that each project was served; written by the pass alone.
+shares = sa.Table(
+    "shares",
+    metadata,
+    _project(primary_key=True),
+    sa.Column("resource", sa.Text, primary_key=True),  # gpu, cpu
+    _number("served", sa.Float, "0"),  # estimated seconds / weight
+)
+
+# What projects used a day on the gpu queues, written as attempts end; budgets are asked of it.
+spent = sa.Table(
+    "spent",
+    metadata,
+    _project(primary_key=True),
+    sa.Column("day", sa.Date, primary_key=True),  # in the deployment's time zone
+    _number("seconds", sa.Float, "0"),
+    postgresql_with=_HOT,
+)
+
+# Durations of one item, learned from observations; they make estimates and ETAs.
+durations = sa.Table(
+    "durations",
+    metadata,
+    sa.Column("stage", sa.Text, primary_key=True),
+    sa.Column("bucket", sa.Text, primary_key=True),
+    sa.Column("model", sa.Text, primary_key=True),
+    sa.Column("device", sa.Text, primary_key=True),  # the kind of device
+    _number("samples", sa.BigInteger, "0"),
+    sa.Column("low", sa.Float, nullable=False),  # 10 % last no longer than this, in seconds
+    sa.Column("typical", sa.Float, nullable=False),  # the median
+    sa.Column("high", sa.Float, nullable=False),  # 90 %
+    sa.Column("mean", sa.Float, nullable=False),
+    _time("at", now=True),
+    postgresql_with=_HOT,
 )
 
 # Insert-only, so that finishing never waits for the pass; the pass deletes.

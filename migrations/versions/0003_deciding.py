@@ -1,0 +1,119 @@
+"""Control, fair shares, budgets, durations, expiry: what the ledger needs to decide."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0003_deciding"
+down_revision = "0002_content"
+
+_HOT = {"fillfactor": 70, "autovacuum_vacuum_scale_factor": 0.01}
+_NOW = sa.text("clock_timestamp()")
+
+
+def _project(table: str) -> list[sa.SchemaItem]:
+    return [
+        sa.Column("project", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project"], ["projects.id"], name=op.f(f"{table}_project_fkey"), ondelete="CASCADE"
+        ),
+    ]
+
+
+def _time(name: str) -> sa.Column[sa.DateTime]:
+    return sa.Column(name, sa.DateTime(timezone=True), server_default=_NOW, nullable=False)
+
+
+def upgrade() -> None:
+    op.drop_constraint(op.f("projects_state"), "projects")
+    op.create_check_constraint(
+        op.f("projects_state"), "projects", "state IN ('open', 'closed', 'purging')"
+    )
+    op.create_check_constraint(op.f("projects_budget"), "projects", "budget >= 0")
+    op.add_column(
+        "jobs", sa.Column("held", sa.Boolean(), server_default=sa.text("false"), nullable=False)
+    )
+    op.add_column("jobs", sa.Column("expires_at", sa.DateTime(timezone=True)))
+    op.drop_index("jobs_ready", table_name="jobs")
+    op.create_index(
+        "jobs_ready",
+        "jobs",
+        ["queue", "class", "project", sa.text("rank DESC"), "id"],
+        postgresql_where=sa.text("state = 'ready'"),
+    )
+    op.create_index(
+        "jobs_expiring",
+        "jobs",
+        ["expires_at"],
+        postgresql_where=sa.text(
+            "expires_at IS NOT NULL AND state IN ('blocked', 'ready', 'published')"
+        ),
+    )
+    op.create_table(
+        "acts",
+        sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
+        _time("at"),
+        sa.Column("by", sa.Text(), nullable=False),
+        sa.Column("verb", sa.Text(), nullable=False),
+        sa.Column("project", sa.BigInteger()),
+        sa.Column("scope", sa.Text(), server_default="", nullable=False),
+        sa.Column("detail", postgresql.JSONB(), server_default=sa.text("'{}'"), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("acts_pkey")),
+    )
+    op.create_index("acts_project", "acts", ["project", "id"])
+    op.create_table(
+        "holds",
+        *_project("holds"),
+        sa.Column("scope", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("project", "scope", name=op.f("holds_pkey")),
+    )
+    op.create_table(
+        "shares",
+        *_project("shares"),
+        sa.Column("resource", sa.Text(), nullable=False),
+        sa.Column("served", sa.Float(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("project", "resource", name=op.f("shares_pkey")),
+    )
+    op.create_table(
+        "spent",
+        *_project("spent"),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("seconds", sa.Float(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("project", "day", name=op.f("spent_pkey")),
+        postgresql_with=_HOT,
+    )
+    op.create_table(
+        "durations",
+        sa.Column("stage", sa.Text(), nullable=False),
+        sa.Column("bucket", sa.Text(), nullable=False),
+        sa.Column("model", sa.Text(), nullable=False),
+        sa.Column("device", sa.Text(), nullable=False),
+        sa.Column("samples", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("low", sa.Float(), nullable=False),
+        sa.Column("typical", sa.Float(), nullable=False),
+        sa.Column("high", sa.Float(), nullable=False),
+        sa.Column("mean", sa.Float(), nullable=False),
+        _time("at"),
+        sa.PrimaryKeyConstraint("stage", "bucket", "model", "device", name=op.f("durations_pkey")),
+        postgresql_with=_HOT,
+    )
+
+
+def downgrade() -> None:
+    for table in ("durations", "spent", "shares", "holds", "acts"):
+        op.drop_table(table)
+    op.drop_index("jobs_expiring", table_name="jobs")
+    op.drop_index("jobs_ready", table_name="jobs")
+    op.create_index(
+        "jobs_ready",
+        "jobs",
+        ["queue", "class", sa.text("rank DESC"), "id"],
+        postgresql_where=sa.text("state = 'ready'"),
+    )
+    op.drop_column("jobs", "expires_at")
+    op.drop_column("jobs", "held")
+    op.drop_constraint(op.f("projects_budget"), "projects")
+    op.drop_constraint(op.f("projects_state"), "projects")
+    op.create_check_constraint(op.f("projects_state"), "projects", "state IN ('open', 'closed')")
