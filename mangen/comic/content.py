@@ -130,6 +130,7 @@ def _shot(number: int, episode: model.Episode, shot: model.Shot) -> dict[str, An
         "emotions": list(shot.emotions),
         "prompt": shot.prompt,
         "motion": shot.motion,
+        "memory": shot.memory,
     }
     return {
         "project": number,

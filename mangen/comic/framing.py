@@ -207,6 +207,20 @@ def _moves(framing: str, one: Facts) -> Sequence[str]:
     return ("pan_down", *own) if framing == "establish" and one.looks_up else own
 
 
+def drawn_away(shots: Sequence[model.Shot]) -> list[model.Shot]:
+    """The shots of an episode, the last of which the camera leaves; no neighbour moves alike."""
+    *others, last = shots
+    found = [*others, dataclasses.replace(last, motion="pull")]
+    for n in range(len(found) - 2, max(-1, len(found) - 4), -1):
+        one, after, before = found[n], found[n + 1], found[n - 1] if n else None
+        if (one.scene.framing, one.motion) != (after.scene.framing, after.motion):
+            break
+        taken = {m.motion for m in (before, after) if m and m.scene.framing == one.scene.framing}
+        other = (m for m in MOTIONS[one.scene.framing] if m not in taken)
+        found[n] = dataclasses.replace(one, motion=next(other, one.motion))
+    return found
+
+
 def focus_of(things: Sequence[str]) -> str:
     """The thing that an insert would show, of those that are named; empty where there is none."""
     return next((thing for thing in objects.TELLING if thing in things), "")

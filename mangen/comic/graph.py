@@ -227,6 +227,7 @@ class _Graph:
         params: dict[str, Any] = {
             "kind": shot.kind,
             "scene": requests.scene_params(shot.scene),
+            "memory": shot.memory,
             "prompt": shot.prompt if shot.kind == "shot" else "",
             "title": title,
             "subtitle": subtitle,

@@ -52,7 +52,8 @@ class Shot:
     emotions: tuple[str, ...] = ()  #: one a character
     ages: tuple[str, ...] = ()  #: one a character in this shot, "": its own
     gestures: tuple[str, ...] = ()  #: one a character, "": as its emotion has it
-    held: tuple[str, ...] = ()  #: one a character: what is in its hands, "": nothing
+    held: tuple[str, ...] = ()  #: one a character: what is in its hands (`fork`, `black umbrella`)
+    memory: bool = False  #: it is past: remembered, or seen in the mind
     scene: protocol.SceneLabels = protocol.SceneLabels()
     prompt: str = ""
     motion: str = "push"

@@ -12,6 +12,7 @@ from mangen.comic import (
     acts,
     ages,
     cast,
+    framing,
     graph,
     likeness,
     model,
@@ -234,9 +235,10 @@ class _Planner:
             self._card("title", f"{self.title}\n{title}".strip(), opening),
             self._card("end", f"{end}\n{self.title}".strip(), shots[-1].scene),
         ]
+        drawn = framing.drawn_away(shots)
         numbered = [
             dataclasses.replace(shot, no=n + 1)
-            for n, shot in enumerate([cards[0], *shots, cards[1]])
+            for n, shot in enumerate([cards[0], *drawn, cards[1]])
         ]
         return model.Episode(no=no, title=title or self.title, shots=tuple(numbered))
 

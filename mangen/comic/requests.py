@@ -51,6 +51,7 @@ def panel_request(
         height=params["height"],
         seed=params["seed"],
         scene=scene(params["scene"]),
+        memory=params.get("memory", False),
         figures=tuple(
             protocol.Figure(
                 sheet=sheet(figure["sheet"]),

@@ -235,6 +235,7 @@ def _draft(
         ages=tuple(then.get(name, "") if setting.memory else "" for name in names),
         gestures=tuple(gestures.get(name, "") for name in names),
         held=tuple(held.get(name, "") for name in names),
+        memory=setting.memory,
         scene=dataclasses.replace(
             labels, objects=objects.shown([*labels.objects, *things], labels.time)
         ),

@@ -101,6 +101,7 @@ class PanelRequest:
     title: str = ""  #: title and end cards
     subtitle: str = ""
     lettering: tuple[Lettering, ...] = ()
+    memory: bool = False  #: it is remembered: drawn as the past is
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -90,6 +90,10 @@ def test_forty_seconds_have_six_compositions(boards, board):
     assert len({look[0] for look in looks(shots)}) >= 4
 
 
+def test_the_camera_leaves_the_last_shot(boards, board):
+    assert {episode.shots[-2].motion for episode in board.episodes} == {"pull"}
+
+
 def test_no_two_neighbours_are_alike(boards, board):
     pairs = itertools.pairwise(looks(boards.shots(board)))
     assert all(one[:2] != other[:2] for one, other in pairs)
@@ -126,6 +130,7 @@ def test_the_memory_has_moon_melons_fork_and_beast_and_a_child(boards, passage):
     assert (boy.ages, boy.held, boy.gestures) == (("child",), ("fork",), ("strike",))
     assert boy.scene.framing == "action"
     assert {"moon", "melons", "animal"} <= set(boy.scene.objects)
+    assert boy.memory
     assert (boy.scene.place, boy.scene.time) == ("sea", "night")
     for words in ("圆月", "西瓜", "胯下", "便是闰土"):
         assert {"moon", "melons"} <= set(shot_of(boards, passage, words).scene.objects)
@@ -154,6 +159,7 @@ def test_what_leads_in_to_a_memory_is_who_remembers_today(boards, passage):
     lead = shot_of(boards, passage, "脑里")
     assert (lead.scene.framing, lead.characters) == ("close", ("我",))
     assert lead.scene.place == "courtyard"
+    assert not lead.memory
     assert passage.episodes[0].shots[0].scene.place == "sea"
 
 

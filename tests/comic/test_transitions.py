@@ -1,5 +1,7 @@
 """Dissolves lead into a memory and out of it."""
 
+import dataclasses
+
 from mangen.comic import transitions
 
 MEMORY = (
@@ -31,6 +33,14 @@ def test_what_leads_in_to_a_memory_is_not_yet_in_it(boards):
 
 def test_a_story_without_memories_is_cut(boards):
     assert melting(boards, "他走进院子，看了看天。\n他走到街上。\n他走进破庙。") == set()
+
+
+def test_whoever_edits_a_shot_says_what_is_memory(boards):
+    _, board = boards.of("他走进院子，看了看天。\n他走到街上。\n他走进破庙。")
+    title, first, second, third, end = board.episodes[0].shots
+    second = dataclasses.replace(second, memory=True)
+    melting_in = transitions.of([title, first, second, third, end])
+    assert melting_in == (0, 0, transitions.DISSOLVE, transitions.DISSOLVE, 0)
 
 
 def test_cards_never_melt(boards):

@@ -57,6 +57,11 @@ def test_a_pan_moves_by_fractions_of_a_pixel_without_jitter(engine, make, motion
     assert np.abs((found - found[0]) - (wanted - wanted[0])).max() < 0.25
 
 
+def test_the_camera_leaves_even_what_happens_fast():
+    zooms = [camera.view("pull", n, 48, 24, 1, framing="action").zoom for n in (0, 24, 47)]
+    assert zooms == sorted(zooms, reverse=True)
+
+
 @pytest.mark.parametrize("motion", ["push", "pull", "hold"])
 def test_a_zoom_glides_without_jitter(engine, make, motion):
     found = places(engine, make, motion)

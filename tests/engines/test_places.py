@@ -15,6 +15,7 @@ from mangen.engines.animatic import (
     houses,
     interior,
     nature,
+    panel,
     pen,
     places,
     setting,
@@ -111,6 +112,20 @@ def test_shots_from_two_angles_are_nearer_than_two_places(place):
         if strange != place:
             away = shades(picture(dataclasses.replace(scene, place=strange), 90, 160, 1))
             assert apart < np.abs(shades(one) - away).sum()
+
+
+def test_a_memory_loses_its_edges_and_keeps_its_middle():
+    scene = protocol.SceneLabels(place="courtyard", era="republic")
+    pictures = []
+    for memory in (False, True):
+        request = protocol.PanelRequest(
+            kind="shot", width=90, height=160, seed=3, scene=scene, memory=memory
+        )
+        image = panel.draw(request).image.astype(int)
+        pictures.append(image)
+    away = np.abs(pictures[0] - pictures[1]).mean(2)
+    assert away[80:120, 45:67].max() <= 2
+    assert pictures[1][:6, :6].mean() > 200
 
 
 @pytest.mark.parametrize("place", ["room", "shop", "office", "street", "courtyard", "palace"])

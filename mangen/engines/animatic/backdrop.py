@@ -147,6 +147,17 @@ def shaded(sheet: protocol.Image, shadow: protocol.Image, blur: float, alpha: fl
     sheet[..., :3] = sheet[..., :3] * keep + 0.5
 
 
+def faded(s: stage.Stage) -> protocol.Image:
+    """What memory leaves of a picture: its edges lost in the paper, uneven as a wash is."""
+    xx = np.linspace(-1, 1, s.width, dtype=np.float32)[None, :]
+    yy = np.linspace(-1, 1, s.height, dtype=np.float32)[:, None]
+    away = np.hypot(np.abs(xx) ** 1.6, np.abs(yy) ** 1.9) + (s.noise(83, 120) - 0.5) * 0.36
+    alpha = np.clip((away - 0.62) / 0.5, 0, 1) ** 1.4 * 0.94
+    paper = np.array(colour.mix(colour.PAPER, s.light.haze, 0.22 if s.light.night else 0.1))
+    tone = np.broadcast_to(paper.astype(np.float32), (s.height, s.width, 3))
+    return _sheet(s, tone, np.asarray(alpha, np.float32), 0)
+
+
 def blurred(s: stage.Stage, sheet: protocol.Image, units: float) -> protocol.Image:
     """A sheet out of focus."""
     return np.asarray(cv2.GaussianBlur(sheet, (0, 0), max(0.3, units * s.unit)), np.uint8)

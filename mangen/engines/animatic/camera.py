@@ -37,7 +37,7 @@ def view(
     """Where the camera looks at one frame of a shot; the framing gives a motion its temper."""
     t = soft(frame / max(1, frames - 1))
     way = 2 * t - 1
-    if motion == "shake" or framing == "action":
+    if motion == "shake" or (framing == "action" and motion != "pull"):
         return _shaken(frame / fps, seed)
     if motion in ("push", "pull"):
         return _zoomed(1 - t if motion == "pull" else t, seed, framing)

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from mangen.engines import protocol
-from mangen.engines.animatic import crowd, objects, places, stage
+from mangen.engines.animatic import backdrop, crowd, objects, places, stage
 
 PLACES = places.PLACES
 #: framing -> (zoom, how far the shot's own angle may wander, in shares of the width)
@@ -29,6 +29,8 @@ def sheets(s: stage.Stage, scene: protocol.SceneLabels) -> list[stage.Sheet]:
     found = places.sheets(s)
     if scene.crowd:
         found += crowd.draw(s)
+    if s.memory:
+        found.append(stage.Sheet(backdrop.faded(s), 1.0))
     for name in sorted(s.objects, key=lambda one: (one != "melons", one)):  # others stand in them
         found += objects.draw(s, name)
     return _angled(s, sorted(found, key=lambda sheet: sheet.depth))

@@ -44,6 +44,7 @@ class Stage:
     #: what the place is to show; what somebody holds is not among it
     objects: frozenset[str] = frozenset()
     mood: str = "calm"
+    memory: bool = False
 
     @property
     def w(self) -> float:
@@ -111,4 +112,5 @@ def of(request: protocol.PanelRequest) -> Stage:
         home=int(hashlib.sha256(f"{request.scene.place} {era}".encode()).hexdigest()[:7], 16),
         objects=frozenset(request.scene.objects) - {one.held for one in request.figures},
         mood=request.scene.mood,
+        memory=request.memory,
     )
