@@ -88,21 +88,29 @@ def held(
     carried: Sequence[str],
     before: dict[str, str],
     language: people.Language,
+    *,
+    tones: dict[str, str] | None = None,
 ) -> dict[str, str]:
-    """What is in whose hands after these words, where `before` was in them before."""
+    """What is in whose hands after these words, where `before` was in them before.
+
+    `tones` are the colours that things were last told to have; new ones are kept there.
+    """
+    tones = {} if tones is None else tones
     now, taken = dict(before), dict[str, str]()
     things = [
         thing._replace(label=_AS_HELD.get(thing.label, thing.label))
         for thing in objects.named(masked, language)
     ]
     things = [thing for thing in things if thing.label in objects.HELD]
+    tones.update({thing.label: thing.tone for thing in things if thing.tone})
     for match in _holds(language).finditer(masked):
         near = masked[match.end() : match.end() + _REACH * (1 if language == "zh" else 4)]
         reach = match.end() + len(re.split(f"[{_STOPS}]", near)[0])
         thing = next((one for one in things if match.end() <= one.at < reach), None)
         name = subject(masked, match.start(), mentions, carried)
         if thing is not None and name is not None and taken.get(name) not in _LARGE:
-            now[name] = taken[name] = thing.label
+            taken[name] = thing.label
+            now[name] = thing._replace(tone=thing.tone or tones.get(thing.label, "")).words
     if language == "zh":
         for match in _drops().finditer(masked):
             name = subject(masked, match.start(), mentions, carried)
@@ -118,7 +126,12 @@ def kept(held: dict[str, str], labels: protocol.SceneLabels) -> dict[str, str]:
         needed.add("umbrella")
     if labels.time == "night":
         needed.add("lantern")
-    return {name: thing for name, thing in held.items() if thing in needed}
+    return {name: thing for name, thing in held.items() if label_of(thing) in needed}
+
+
+def label_of(thing: str) -> str:
+    """The thing without its colour."""
+    return thing.rpartition(" ")[2]
 
 
 @functools.cache

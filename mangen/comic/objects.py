@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mangen.comic import lexicon, people, words
+from mangen.comic import lexicon, people, tones, words
 
 MOST = 4  #: things of one picture
 #: what belongs to a place: once named it stays as long as the scene does
@@ -26,7 +26,9 @@ TELLING = (
     *("umbrella", "fan", "bag", "flower", "cup", "staff", "clock", "bell", "drum", "flag"),
     *("wine", "lantern", "lamp"),
 )
-_MEASURES = "本把柄封只匹条艘叶壶杯盏张件棵辆口坛束"
+#: a single character after one of these is a thing of its own: 一本书, 红花, 皮包
+_MEASURES = "本把柄封只匹条艘叶壶杯盏张件棵辆口坛束朵枝支个"
+_COLOURED = "红白黑青蓝紫绿黄粉皮色的"
 #: in the sky of a day there is none
 _BY_NIGHT = frozenset({"moon"})
 
@@ -37,6 +39,12 @@ class Named(NamedTuple):
     at: int
     end: int
     label: str
+    tone: str = ""  #: its colour, where the words tell one
+
+    @property
+    def words(self) -> str:
+        """The label after the colour."""
+        return f"{self.tone} {self.label}".strip()
 
 
 def named(masked: str, language: people.Language) -> list[Named]:
@@ -48,13 +56,19 @@ def named(masked: str, language: people.Language) -> list[Named]:
             word = match.group().lower()
             label = labels.get(word) or (labels.get(word[:-1]) if word.endswith("s") else None)
             if label:
-                found.append(Named(match.start(), match.end(), label))
+                tone = tones.of(masked[: match.start()], word, language)
+                found.append(Named(match.start(), match.end(), label, tone))
         return found
     labels = lexicon.labels("object")
     matches = list(_long().finditer(masked))
     taken = {at for match in matches for at in range(match.start(), match.end())}
     hits = [
-        Named(match.start(), match.end(), labels[match.group()])
+        Named(
+            match.start(),
+            match.end(),
+            labels[match.group()],
+            tones.of(masked[: match.start()], match.group(), language),
+        )
         for match in matches
         if match.group() in labels
     ]
@@ -63,9 +77,10 @@ def named(masked: str, language: people.Language) -> list[Named]:
         for word in words.words(masked):
             # a character inside of a longer word is another word: 信 in 相信
             at += len(word)
-            counted = len(word) == 1 or word[-2] in _MEASURES  # 一本书
+            counted = len(word) == 1 or word[-2] in _MEASURES + _COLOURED
             if counted and word[-1] in _single() and at - 1 not in taken:
-                hits.append(Named(at - 1, at, labels[word[-1]]))
+                tone = tones.of(masked[: at - 1], word[-1], language)
+                hits.append(Named(at - 1, at, labels[word[-1]], tone))
     return sorted(hits)
 
 

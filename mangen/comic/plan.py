@@ -150,6 +150,7 @@ class _Planner:
         )
         beats: list[staging.Beat] = []
         in_hands: dict[str, str] = {}
+        tones: dict[str, str] = {}
         for number, row in enumerate(chapter.rows):
             in_hands = acts.kept(in_hands, settings[number][0].labels)
             for piece, who, setting in zip(row, told[number], settings[number], strict=True):
@@ -170,16 +171,20 @@ class _Planner:
                     held=in_hands,
                 )
                 if not piece.quoted:
-                    self._act(beat, scenery.mask(piece.text, found.masked))
+                    self._act(beat, scenery.mask(piece.text, found.masked), tones)
                     in_hands = beat.held
                 beats.append(beat)
         return beats
 
-    def _act(self, beat: staging.Beat, masked: str) -> None:
+    def _act(self, beat: staging.Beat, masked: str, tones: dict[str, str]) -> None:
         """What the words of a piece of narration let people do, and which things they name."""
         beat.gestures = acts.gesture(masked, beat.mentions, beat.people, self.language)
-        beat.held = acts.held(masked, beat.mentions, beat.people, beat.held, self.language)
-        beat.things = tuple(thing.label for thing in objects.named(masked, self.language))
+        beat.held = acts.held(
+            masked, beat.mentions, beat.people, beat.held, self.language, tones=tones
+        )
+        named = objects.named(masked, self.language)
+        beat.things = tuple(thing.label for thing in named)
+        beat.tones = {**tones, **{thing.label: thing.tone for thing in named if thing.tone}}
 
     # ------------------------------------------------------------ episodes
 

@@ -42,6 +42,7 @@ class Beat:
     mentions: tuple[tuple[int, str], ...] = ()  #: where narration names whom
     setting: scenes.Setting = scenes.Setting(labels=protocol.SceneLabels())
     things: tuple[str, ...] = ()  #: what it names
+    tones: dict[str, str] = dataclasses.field(default_factory=dict)  #: the colours of things
     gestures: dict[str, str] = dataclasses.field(default_factory=dict)
     held: dict[str, str] = dataclasses.field(default_factory=dict)  #: what is in whose hands
 
@@ -199,9 +200,15 @@ def _facts(beats: Group, shot: model.Shot, cast: frozenset[str]) -> framing.Fact
         leads_back=beats[0].setting.leads_back,
         speakers=tuple(name for name in dict.fromkeys(speakers) if name in shot.characters),
         called=next((beat.called for beat in beats if beat.called in cast), None),
-        focus=framing.focus_of(things),
+        focus=_toned(framing.focus_of(things), beats),
         looks_up="moon" in things,
     )
+
+
+def _toned(thing: str, beats: Group) -> str:
+    """A thing after the colour that it has there."""
+    tones = [beat.tones[thing] for beat in beats if thing in beat.tones]
+    return f"{tones[0]} {thing}" if tones else thing
 
 
 def _draft(
@@ -213,7 +220,8 @@ def _draft(
     setting = beats[0].setting
     gestures = {name: act for beat in beats for name, act in beat.gestures.items()}
     held = {name: thing for beat in beats for name, thing in beat.held.items()}
-    things = [thing for beat in beats for thing in beat.things if thing not in held.values()]
+    in_hands = {acts.label_of(thing) for thing in held.values()}
+    things = [thing for beat in beats for thing in beat.things if thing not in in_hands]
     labels = setting.labels
     return model.Shot(
         no=0,

@@ -41,7 +41,8 @@ class Figure:
     speaking: bool = False
     age: str = ""  #: in this shot: child youth adult elder; empty: the sheet's
     gesture: str = ""  #: point wave bow hug run strike sit kneel; empty: as the emotion has it
-    #: in the hands: fork sword umbrella book phone cup letter lantern bag fan staff flower
+    #: in the hands: fork sword umbrella book phone cup letter lantern bag fan staff flower, after
+    #: its colour where the words tell one: `black umbrella`
     held: str = ""
 
 
@@ -60,7 +61,8 @@ class SceneLabels:
     era: str = ""  #: as a sheet's; empty: as the people in the shot
     #: things that the words name and the place shows, as an engine knows them: melons boat moon ...
     objects: tuple[str, ...] = ()
-    focus: str = ""  #: the one thing that an insert shows large: an object, or empty
+    #: the one thing that an insert shows large: an object, after its colour where words tell one
+    focus: str = ""
     crowd: bool = False
 
 

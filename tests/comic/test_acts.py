@@ -73,3 +73,12 @@ def test_english_hands_and_bodies():
     assert acts.held(words, ME, (), {}, "en") == {"甲": "lantern"}
     assert acts.gesture(words, ME, (), "en") == {"甲": "run"}
     assert acts.gesture("She did not run; he ran.", [(0, "甲")], (), "en") == {"甲": "run"}
+
+
+def test_a_thing_keeps_the_colour_it_was_told_with():
+    tones = {}
+    held = acts.held("□撑着一把黑伞", [(0, "林")], [], {}, "zh", tones=tones)
+    assert held == {"林": "black umbrella"}
+    assert acts.held("□撑着伞", [(0, "顾")], [], {}, "zh", tones=tones) == {"顾": "black umbrella"}
+    rain = protocol.SceneLabels(weather="rain")
+    assert acts.kept(held, rain) == held

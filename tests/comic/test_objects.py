@@ -59,3 +59,23 @@ def test_crowds():
     assert not objects.is_crowded("我们走吧，他们来了", "zh")
     assert not objects.is_crowded("他独自站着", "zh")
     assert objects.is_crowded("The crowd was silent.", "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("她撑着一把黑伞", ["black umbrella"]),
+        ("红色的油纸伞，一本蓝皮书", ["red umbrella", "blue book"]),
+        ("黑夜里有一把伞", ["umbrella"]),
+        ("他拿着一朵红花，提着红灯笼", ["red flower", "red lantern"]),
+        ("翻开一本旧书", ["book"]),
+    ],
+)
+def test_a_thing_has_the_colour_that_is_said_of_it(text, found):
+    assert [thing.words for thing in objects.named(text, "zh")] == found
+
+
+def test_an_english_thing_has_its_colour_too():
+    text = "She held a black silk umbrella, and a crimson lantern; night was black. The book fell."
+    named = [thing.words for thing in objects.named(text, "en")]
+    assert named == ["black umbrella", "red lantern", "book"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mangen.engines import protocol
-from mangen.engines.animatic import figure, outline, stage, wardrobe
+from mangen.engines.animatic import dye, figure, outline, stage, wardrobe
 
 MOST = 4  #: more people than these would only hide each other
 #: no chin lies below this share of the panel's height: there the subtitles stand
@@ -285,10 +285,12 @@ def _look(one: protocol.Figure) -> Mapping[str, Any]:
 
 
 def _act(one: protocol.Figure, turn: float, seed: int) -> figure.Act:
+    thing, tint = dye.parted(one.held)
     return figure.Act(
         emotion=one.emotion,
         pose=figure.pose_of(one.emotion, seed),
         turn=max(-0.8, min(0.8, turn)),
         gesture=one.gesture,
-        held=one.held,
+        held=thing,
+        tint=tint,
     )

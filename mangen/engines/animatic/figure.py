@@ -32,6 +32,7 @@ class Act:
     blink: bool = False
     gesture: str = ""
     held: str = ""
+    tint: str = ""  #: the colour of what is held, `#rrggbb`; empty: its own
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -212,6 +213,7 @@ def _grip(
         ground=y + above,
         size=0.8 if look["age"] == "child" else 1.0,
         accent=colour.of(look["trim"]),
+        tint=colour.of(act.tint) if act.tint else None,
     )
 
 

@@ -35,6 +35,11 @@ class Grip:
     ground: float  #: y that lies on the ground below the fist
     size: float
     accent: Colour
+    tint: Colour | None = None  #: the colour that words give it
+
+    def tone(self, own: Colour) -> Colour:
+        """The colour of the thing, `own` where no words give one."""
+        return own if self.tint is None else self.tint
 
 
 def behind(p: pen.Pen, kind: str, g: Grip) -> None:
@@ -43,16 +48,17 @@ def behind(p: pen.Pen, kind: str, g: Grip) -> None:
         return
     x, y = g.at[0] - g.side * 74 * g.size, g.head - 226 * g.size
     wide, high = 250 * g.size, 112 * g.size
+    cloth = g.tone(g.accent)
     rim: list[tuple[float, ...]] = [(x - wide, y + high, 1)]
     for n in range(5):
         left = x - wide + n * wide * 0.4
         rim += [(left + wide * 0.2, y + high - 18), (left + wide * 0.4, y + high, 1)]
     dome = [(x + wide * 0.72, y + 22), (x, y - 24), (x - wide * 0.72, y + 22)]
     whole = outline.curve([*rim, *dome])
-    p.shape(whole, g.accent, shade=colour.dark(g.accent, 0.3), shift=(16, -10), width=5.5)
+    p.shape(whole, cloth, shade=colour.dark(cloth, 0.3), shift=(16, -10), width=5.5)
     for k in (-0.6, -0.2, 0.2, 0.6):
         rib = [(x, y - 22), (x + wide * k * 0.7, y + 30), (x + wide * k, y + high - 2)]
-        p.line(outline.curve(rib, closed=False), 3.6, paint=colour.dark(g.accent, 0.5))
+        p.line(outline.curve(rib, closed=False), 3.6, paint=colour.dark(cloth, 0.5))
     p.line(outline.straight([(x, y - 22), (x, y - 44)]), 9, taper=(0, 0))
 
 
@@ -141,11 +147,11 @@ def _middle(g: Grip) -> Spot:
 
 def _book(p: pen.Pen, g: Grip) -> None:
     x, y = _middle(g)
-    k = g.size
+    k, cover = g.size, g.tone(g.accent)
     for side in (-1, 1):
         page = [(x, y - 58 * k), (x + side * 84 * k, y - 74 * k), (x + side * 84 * k, y + 34 * k),
                 (x, y + 52 * k)]  # fmt: skip
-        p.shape(outline.straight(page), g.accent, shade=colour.dark(g.accent, 0.25), width=5.5)
+        p.shape(outline.straight(page), cover, shade=colour.dark(cover, 0.25), width=5.5)
     p.line(outline.straight([(x, y - 58 * k), (x, y + 52 * k)]), 7, taper=(0, 0))
     label = [(x - 66 * k, y - 52 * k), (x - 34 * k, y - 46 * k), (x - 34 * k, y + 10 * k),
              (x - 66 * k, y + 4 * k)]  # fmt: skip
@@ -154,10 +160,10 @@ def _book(p: pen.Pen, g: Grip) -> None:
 
 def _letter(p: pen.Pen, g: Grip) -> None:
     x, y = _middle(g)
-    k = g.size
+    k, paper = g.size, g.tone(_PAPER)
     sheet = [(x - 58 * k, y - 84 * k), (x + 56 * k, y - 90 * k), (x + 58 * k, y + 42 * k),
              (x - 54 * k, y + 46 * k)]  # fmt: skip
-    p.shape(outline.straight(sheet), _PAPER, shade=(222, 208, 180), width=5)
+    p.shape(outline.straight(sheet), paper, shade=colour.dark(paper, 0.12), width=5)
     for n in range(5):
         column = x + (34 - 19 * n) * k
         line = outline.straight([(column, y - 68 * k), (column, y + (24 - 14 * (n == 4)) * k)])
@@ -168,7 +174,7 @@ def _phone(p: pen.Pen, g: Grip) -> None:
     x, y = g.at
     k = g.size
     with p.moved(x - g.side * 6, y - 30 * k, turn=-g.side * 9):
-        p.shape(outline.box(-26 * k, -56 * k, 52 * k, 98 * k), (44, 48, 58), width=5)
+        p.shape(outline.box(-26 * k, -56 * k, 52 * k, 98 * k), g.tone((44, 48, 58)), width=5)
         p.fill(outline.box(-19 * k, -48 * k, 38 * k, 76 * k), (126, 178, 214))
         p.fill(outline.straight([(-19 * k, -10 * k), (19 * k, -48 * k), (19 * k, -20 * k)]),
                (190, 222, 240))  # fmt: skip
@@ -176,13 +182,13 @@ def _phone(p: pen.Pen, g: Grip) -> None:
 
 def _cup(p: pen.Pen, g: Grip) -> None:
     x, y = g.at[0] - g.side * 8, g.at[1] - 34 * g.size
-    k = g.size
+    k, china = g.size, g.tone((232, 232, 226))
     cup = [(x - 30 * k, y - 30 * k, 1), (x + 30 * k, y - 30 * k, 1), (x + 22 * k, y + 30 * k, 1),
            (x - 22 * k, y + 30 * k, 1)]  # fmt: skip
     p.shape(
         outline.straight([knot[:2] for knot in cup]),
-        (232, 232, 226),
-        shade=(190, 192, 200),
+        china,
+        shade=colour.dark(china, 0.2),
         width=5,
     )
     p.line(outline.straight([(x - 26 * k, y), (x + 26 * k, y)]), 7, paint=(64, 96, 150))
@@ -200,8 +206,9 @@ def _lantern(p: pen.Pen, g: Grip) -> None:
     p.line(outline.straight([end, (x, y - 50 * k)]), 4, taper=(0, 0))
     p.glow(x, y, 170 * k, (255, 206, 120), alpha=0.55)
     body = outline.ellipse(x, y, 46 * k, 54 * k)
-    p.shape(body, (240, 150, 76), shade=(206, 84, 56), shift=(5, -8), width=5)
-    p.fill(outline.ellipse(x + 4, y + 4, 24 * k, 34 * k), (255, 222, 150))
+    paper = g.tone((240, 150, 76))
+    p.shape(body, paper, shade=colour.mix(paper, _RED, 0.45), shift=(5, -8), width=5)
+    p.fill(outline.ellipse(x + 4, y + 4, 24 * k, 34 * k), colour.mix((255, 222, 150), paper, 0.3))
     for n in (-0.5, 0.5):
         rib = outline.curve([(x, y - 54 * k), (x + n * 66 * k, y), (x, y + 54 * k)], closed=False)
         p.line(rib, 3, paint=(160, 60, 44))
@@ -211,28 +218,34 @@ def _lantern(p: pen.Pen, g: Grip) -> None:
 
 
 def _bag(p: pen.Pen, g: Grip) -> None:
-    k = g.size
+    k, hide = g.size, g.tone(g.accent)
     x, y = g.at[0], min(g.at[1] + 20 * k, g.ground - 140 * k)
     loop = [(x - 30 * k, y + 36 * k), (x - 18 * k, y - 14 * k), (x + 18 * k, y - 14 * k),
             (x + 30 * k, y + 36 * k)]  # fmt: skip
     p.line(outline.curve(loop, closed=False), 15 * k, taper=(0, 0))
-    p.line(outline.curve(loop, closed=False), 7 * k, paint=colour.dark(g.accent, 0.2), taper=(0, 0))
+    p.line(outline.curve(loop, closed=False), 7 * k, paint=colour.dark(hide, 0.2), taper=(0, 0))
     bag = [(x - 58 * k, y + 30 * k, 1), (x + 58 * k, y + 30 * k, 1), (x + 66 * k, y + 126 * k),
            (x, y + 136 * k), (x - 66 * k, y + 126 * k)]  # fmt: skip
-    p.shape(outline.curve(bag), g.accent, shade=colour.dark(g.accent, 0.3), width=5.5)
+    p.shape(outline.curve(bag), hide, shade=colour.dark(hide, 0.3), width=5.5)
     p.line(outline.straight([(x - 60 * k, y + 58 * k), (x + 60 * k, y + 58 * k)]), 4,
-           paint=colour.dark(g.accent, 0.5))  # fmt: skip
+           paint=colour.dark(hide, 0.5))  # fmt: skip
     p.shape(outline.box(x - 11 * k, y + 50 * k, 22 * k, 20 * k), _GOLD, width=3.6)
 
 
 def _fan(p: pen.Pen, g: Grip) -> None:
     x, y = g.at[0], g.at[1] - 12 * g.size
-    r = 118 * g.size
+    r, paper = 118 * g.size, g.tone(_PAPER)
     middle = math.radians(-90 + 26 * g.side)
     ends = [middle + math.radians(way) for way in range(-62, 63, 4)]
     arc = [(x + math.cos(a) * r, y + math.sin(a) * r) for a in ends]
     inner = [(x + math.cos(a) * r * 0.34, y + math.sin(a) * r * 0.34) for a in reversed(ends)]
-    p.shape(outline.straight([*arc, *inner]), _PAPER, shade=(224, 208, 176), shift=(6, -5), width=5)
+    p.shape(
+        outline.straight([*arc, *inner]),
+        paper,
+        shade=colour.dark(paper, 0.14),
+        shift=(6, -5),
+        width=5,
+    )
     with p.clipped(outline.straight([*arc, *inner])):
         hill = [(x - r, y - r * 0.62), (x - r * 0.2, y - r * 0.86), (x + r * 0.3, y - r * 0.6),
                 (x + r, y - r * 0.8)]  # fmt: skip
@@ -244,7 +257,7 @@ def _fan(p: pen.Pen, g: Grip) -> None:
 
 def _flower(p: pen.Pen, g: Grip) -> None:
     x, y = g.at[0], g.at[1]
-    k = g.size
+    k, petals = g.size, g.tone((224, 96, 112))
     bloom = (x - g.side * 14 * k, y - 104 * k)
     stem = outline.curve([(x, y + 50 * k), (x + 4 * k, y - 30 * k), bloom], closed=False)
     p.line(stem, 13, taper=(0, 0))
@@ -254,8 +267,8 @@ def _flower(p: pen.Pen, g: Grip) -> None:
     for n in range(6):
         a = math.tau * n / 6
         petal = (bloom[0] + math.cos(a) * 19 * k, bloom[1] + math.sin(a) * 19 * k)
-        p.shape(outline.ellipse(*petal, 17 * k, 17 * k), (224, 96, 112), width=4)
-    p.fill(outline.ellipse(*bloom, 20 * k, 20 * k), (224, 96, 112))
+        p.shape(outline.ellipse(*petal, 17 * k, 17 * k), petals, width=4)
+    p.fill(outline.ellipse(*bloom, 20 * k, 20 * k), petals)
     p.shape(outline.ellipse(*bloom, 11 * k, 11 * k), _GOLD, width=3.6)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from mangen.engines import protocol
 from mangen.engines.animatic import colour
@@ -44,13 +45,19 @@ class Light:
     dim: bool  #: lamps burn
     time: str
     weather: str
+    dyes: Mapping[str, str] = dataclasses.field(default_factory=dict)  #: code -> code instead
 
     def on(self, local: Colour, far: float = 0.0) -> Colour:
         """A local colour in this light, `far` of 0..1 away."""
         return colour.mix(colour.times(local, self.veil), self.haze, far)
 
     def hexed(self, local: str, far: float = 0.0) -> Colour:
-        return self.on(colour.of(local), far)
+        return self.on(colour.of(self.dyes.get(local, local)), far)
+
+
+def under(lit: Light, dyes: Mapping[str, str]) -> Light:
+    """The same light where things of some colours have others."""
+    return dataclasses.replace(lit, dyes=dyes)
 
 
 def of(scene: protocol.SceneLabels, *, roofed: bool = False) -> Light:

@@ -13,6 +13,7 @@ from mangen.engines.animatic import (
     belongings,
     colour,
     crops,
+    dye,
     fixtures,
     horizon,
     light,
@@ -154,6 +155,7 @@ def _flock(p: pen.Pen, s: stage.Stage) -> None:
 
 def portrait(s: stage.Stage, name: str) -> list[stage.Sheet]:
     """A thing alone, large, before the blurred place, opaque sheet first; unknown: nothing."""
+    name, code = dye.parted(name)
     if name == "moon":
         return [horizon.painted(_moonlit(s))]
     if name in ("rain", "snow"):
@@ -161,13 +163,14 @@ def portrait(s: stage.Stage, name: str) -> list[stage.Sheet]:
         name = "window"
     if name not in THINGS:
         return []
+    lit = dye.dyed(s.light, name, code)
     base, size = s.h * 0.655, min(1.0, s.h * 0.4 / 600, s.w * 0.78 / 700)
     size *= _WIDE.get(name, 1.0)
 
     def alone(p: pen.Pen) -> None:
         with p.moved(s.w / 2, base, scale=size):
             p.fill(outline.ellipse(0, 0, 330, 36), (14, 12, 22), alpha=0.4)
-            THINGS[name](p, s.light)
+            THINGS[name](p, lit)
 
     return [
         stage.Sheet(backdrop.solid(_behind(s, base)), horizon.SKY),

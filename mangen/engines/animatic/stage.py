@@ -11,7 +11,7 @@ import hashlib
 import random
 
 from mangen.engines import protocol
-from mangen.engines.animatic import light, noise, pen
+from mangen.engines.animatic import dye, light, noise, pen
 
 ROOM = 1.25
 _ROOFED = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
@@ -110,7 +110,8 @@ def of(request: protocol.PanelRequest) -> Stage:
         framing=request.scene.framing,
         place=request.scene.place,
         home=int(hashlib.sha256(f"{request.scene.place} {era}".encode()).hexdigest()[:7], 16),
-        objects=frozenset(request.scene.objects) - {one.held for one in request.figures},
+        objects=frozenset(request.scene.objects)
+        - {dye.parted(one.held)[0] for one in request.figures},
         mood=request.scene.mood,
         memory=request.memory,
     )

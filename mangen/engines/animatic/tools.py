@@ -108,7 +108,8 @@ def bell(p: pen.Pen, lit: light.Light) -> None:
 
 def lantern(p: pen.Pen, lit: light.Light) -> None:
     """A paper lantern with a burning candle, hung from a crook."""
-    paper, red = (255, 214, 130), lit.hexed("#b53a30")
+    red = lit.hexed("#b53a30")
+    paper = colour.mix((255, 214, 130), lit.hexed("#f0a050"), 0.6 if lit.dyes else 0.0)
     hook = outline.curve(
         [(-170, 0), (-170, -500), (-110, -590), (-10, -590), (20, -520)], closed=False
     )

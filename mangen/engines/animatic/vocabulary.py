@@ -18,7 +18,8 @@ EN_COLOURS: dict[str, str] = {
     "red": "#b5392f", "scarlet": "#b8332f", "orange": "#cf7a35", "yellow": "#cfa043",
     "green": "#4f7d5a", "blue": "#3c5f92", "navy": "#2f3f5c", "purple": "#6d4c86",
     "pink": "#d795a0", "brown": "#7a5a42", "grey": "#7d8087", "gray": "#7d8087",
-    "black": "#34323c", "white": "#e6e2d8", "gold": "#c9a04a",
+    "black": "#34323c", "white": "#e6e2d8", "gold": "#c9a04a", "silver": "#b9bec8",
+    "teal": "#4a7480", "cream": "#d9c7a3", "crimson": "#a52a34",
 }  # fmt: skip
 
 #: any of these words -> features; later rows win
