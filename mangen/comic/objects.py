@@ -28,7 +28,7 @@ TELLING = (
 )
 #: a single character after one of these is a thing of its own: 一本书, 红花, 皮包
 _MEASURES = "本把柄封只匹条艘叶壶杯盏张件棵辆口坛束朵枝支个"
-_COLOURED = "红白黑青蓝紫绿黄粉皮色的"
+_COLOURED = "红白黑青蓝紫绿黄粉皮旧色的"
 #: in the sky of a day there is none
 _BY_NIGHT = frozenset({"moon"})
 
