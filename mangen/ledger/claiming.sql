@@ -14,7 +14,7 @@ WITH living AS MATERIALIZED (
     SELECT j.id, j.state FROM living l, jobs j JOIN projects p ON p.id = j.project
     WHERE j.id = ANY(CAST(:ids AS bigint[])) AND j.state IN ('published', 'ready')
         AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
-        AND p.state = 'open' AND NOT p.paused
+        AND p.state = 'open' AND NOT p.paused AND NOT j.held
         AND NOT l.device = ANY(j.exclude)
         AND j.format <= :format
     ORDER BY j.id FOR NO KEY UPDATE OF j SKIP LOCKED
@@ -42,6 +42,7 @@ SELECT w.id,
         WHEN o.name IS NULL THEN 'owner not registered'
         WHEN o.released_at IS NOT NULL THEN 'owner released'
         WHEN p.paused THEN 'paused'
+        WHEN j.held THEN 'held'
         WHEN p.state <> 'open' THEN 'project ' || p.state
         WHEN j.not_before > clock_timestamp() THEN 'not before ' || j.not_before
         WHEN o.device = ANY(j.exclude) THEN 'device class excluded'

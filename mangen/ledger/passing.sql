@@ -99,7 +99,7 @@ SELECT j.*, q.params
 FROM jobs j JOIN projects p ON p.id = j.project LEFT JOIN job_params q ON q.job = j.id
 WHERE j.queue = :queue AND j.state = 'ready'
     AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
-    AND p.state = 'open' AND NOT p.paused
+    AND p.state = 'open' AND NOT p.paused AND NOT j.held
 ORDER BY j.class, j.rank DESC, j.id
 LIMIT :limit;
 
@@ -109,7 +109,7 @@ WITH picked AS MATERIALIZED (
     SELECT j.id, j.state FROM jobs j JOIN projects p ON p.id = j.project
     WHERE j.id = ANY(CAST(:ids AS bigint[])) AND j.state = 'ready'
         AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
-        AND p.state = 'open' AND NOT p.paused
+        AND p.state = 'open' AND NOT p.paused AND NOT j.held
     ORDER BY j.id FOR NO KEY UPDATE OF j SKIP LOCKED
 ), moved AS (
     UPDATE jobs j SET state = 'published', bell = j.bell + 1, published_at = clock_timestamp()
