@@ -6,66 +6,22 @@ the .sql files. The hot tables leave room in their pages for in-page updates and
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
-from mangen.ledger import states
+from mangen.ledger import columns, states
 
-metadata = sa.MetaData(
-    naming_convention={
-        "ix": "%(table_name)s_%(column_0_N_name)s",
-        "uq": "%(table_name)s_%(column_0_N_name)s_key",
-        "ck": "%(table_name)s_%(constraint_name)s",
-        "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
-        "pk": "%(table_name)s_pkey",
-    }
-)
+metadata = columns.metadata
 
 _HOT = {"fillfactor": 70, "autovacuum_vacuum_scale_factor": 0.01}
 _QUEUE = {"autovacuum_vacuum_scale_factor": 0.0, "autovacuum_vacuum_threshold": 500}
-_NOW = sa.text("clock_timestamp()")
-_EMPTY = sa.text("'{}'")
+_EMPTY = columns.EMPTY
 _SETTLED = ", ".join(f"'{state}'" for state in states.State if state in states.SETTLED)
 _STATES = ", ".join(f"'{state}'" for state in states.State)
 
 
-def _id() -> sa.Column[int]:
-    return sa.Column("id", sa.BigInteger, sa.Identity(always=False), primary_key=True)
-
-
-def _project(**options: Any) -> sa.Column[int]:
-    return sa.Column(
-        "project", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, **options
-    )
-
-
-def _job(**options: Any) -> sa.Column[int]:
-    return sa.Column("job", sa.ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, **options)
-
-
-def _time(name: str, *, now: bool = False) -> sa.Column[Any]:
-    if now:
-        return sa.Column(name, sa.DateTime(timezone=True), nullable=False, server_default=_NOW)
-    return sa.Column(name, sa.DateTime(timezone=True))
-
-
-def _text(name: str, default: str | None = None) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, nullable=False, server_default=default)
-
-
-def _number(name: str, kind: Any, default: str) -> sa.Column[Any]:
-    return sa.Column(name, kind, nullable=False, server_default=default)
-
-
-def _flag(name: str) -> sa.Column[bool]:
-    return sa.Column(name, sa.Boolean, nullable=False, server_default=sa.text("false"))
-
-
-def _json(name: str) -> sa.Column[Any]:
-    return sa.Column(name, pg.JSONB, nullable=False, server_default=_EMPTY)
-
+_id, _project, _job, _time = columns.identity, columns.project, columns.job, columns.time
+_text, _number, _flag, _json = columns.text, columns.number, columns.flag, columns.json
 
 projects = sa.Table(
     "projects",
@@ -115,7 +71,8 @@ jobs = sa.Table(
     _time("expires_at"),  # an ad-hoc request that nobody waits for any more is cancelled then
     sa.Column("exclude", pg.ARRAY(sa.Text), nullable=False, server_default=_EMPTY),
     _number("progress", sa.Float, "0"),
-    _number("seconds_est", sa.Float, "1"),
+    _number("seconds_theory", sa.Float, "1"),  # as planned, before anything was observed
+    _number("seconds_est", sa.Float, "1"),  # theory times what was learned of such work
     sa.Column("peaks", pg.ARRAY(sa.BigInteger), nullable=False, server_default="{0}"),
     _number("format", sa.SmallInteger, "1"),  # of the payload; workers claim what they know
     sa.Column("error_kind", sa.Text),
@@ -345,7 +302,8 @@ spent = sa.Table(
     postgresql_with=_HOT,
 )
 
-# Durations of one item, learned from observations; they make estimates and ETAs.
+# Durations of one item, learned as observations are written; they make estimates and forecasts.
+# They keep the latest samples themselves, so that pruning observations loses nothing.
 durations = sa.Table(
     "durations",
     metadata,
@@ -358,6 +316,40 @@ durations = sa.Table(
     sa.Column("typical", sa.Float, nullable=False),  # the median
     sa.Column("high", sa.Float, nullable=False),  # 90 %
     sa.Column("mean", sa.Float, nullable=False),
+    # the same of observed / theory, for work that differs in length; 1: no theory was given
+    _number("factor_low", sa.Float, "1"),
+    _number("factor", sa.Float, "1"),  # seconds of all samples / their theory
+    _number("factor_high", sa.Float, "1"),
+    sa.Column("recent", pg.ARRAY(sa.Float), nullable=False, server_default=_EMPTY),  # seconds
+    sa.Column("theory", pg.ARRAY(sa.Float), nullable=False, server_default=_EMPTY),  # beside them
+    _time("at", now=True),
+    postgresql_with=_HOT,
+)
+
+# What is left of each project and when it will be ready; the leader writes it anew all the time.
+forecasts = sa.Table(
+    "forecasts",
+    metadata,
+    _project(primary_key=True),
+    _time("at", now=True),
+    _number("jobs", sa.Integer, "0"),  # open ones
+    _number("seconds", sa.Float, "0"),  # that devices will spend on them
+    _time("eta_low"),
+    _time("eta"),
+    _time("eta_high"),
+    _text("why", ""),  # there is no eta
+    postgresql_with=_HOT,
+)
+
+# Open work by queue and class, written with the forecasts: what a scaler asks every half minute.
+backlogs = sa.Table(
+    "backlogs",
+    metadata,
+    sa.Column("queue", sa.Text, primary_key=True),
+    sa.Column("class", sa.SmallInteger, primary_key=True, autoincrement=False),
+    sa.Column("state", sa.Text, primary_key=True),
+    _number("jobs", sa.BigInteger, "0"),
+    _number("seconds", sa.Float, "0"),
     _time("at", now=True),
     postgresql_with=_HOT,
 )

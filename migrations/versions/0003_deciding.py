@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
@@ -22,7 +24,7 @@ def _project(table: str) -> list[sa.SchemaItem]:
     ]
 
 
-def _time(name: str) -> sa.Column[sa.DateTime]:
+def _time(name: str) -> sa.Column[Any]:
     return sa.Column(name, sa.DateTime(timezone=True), server_default=_NOW, nullable=False)
 
 
@@ -36,6 +38,10 @@ def upgrade() -> None:
         "jobs", sa.Column("held", sa.Boolean(), server_default=sa.text("false"), nullable=False)
     )
     op.add_column("jobs", sa.Column("expires_at", sa.DateTime(timezone=True)))
+    op.add_column(
+        "jobs", sa.Column("seconds_theory", sa.Float(), server_default="1", nullable=False)
+    )
+    op.execute("UPDATE jobs SET seconds_theory = seconds_est WHERE settled_at IS NULL")
     op.drop_index("jobs_ready", table_name="jobs")
     op.create_index(
         "jobs_ready",
@@ -95,14 +101,44 @@ def upgrade() -> None:
         sa.Column("typical", sa.Float(), nullable=False),
         sa.Column("high", sa.Float(), nullable=False),
         sa.Column("mean", sa.Float(), nullable=False),
+        sa.Column("factor_low", sa.Float(), server_default="1", nullable=False),
+        sa.Column("factor", sa.Float(), server_default="1", nullable=False),
+        sa.Column("factor_high", sa.Float(), server_default="1", nullable=False),
+        sa.Column("recent", postgresql.ARRAY(sa.Float()), server_default="{}", nullable=False),
+        sa.Column("theory", postgresql.ARRAY(sa.Float()), server_default="{}", nullable=False),
         _time("at"),
         sa.PrimaryKeyConstraint("stage", "bucket", "model", "device", name=op.f("durations_pkey")),
+        postgresql_with=_HOT,
+    )
+    op.create_table(
+        "forecasts",
+        *_project("forecasts"),
+        _time("at"),
+        sa.Column("jobs", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("seconds", sa.Float(), server_default="0", nullable=False),
+        sa.Column("eta_low", sa.DateTime(timezone=True)),
+        sa.Column("eta", sa.DateTime(timezone=True)),
+        sa.Column("eta_high", sa.DateTime(timezone=True)),
+        sa.Column("why", sa.Text(), server_default="", nullable=False),
+        sa.PrimaryKeyConstraint("project", name=op.f("forecasts_pkey")),
+        postgresql_with=_HOT,
+    )
+    op.create_table(
+        "backlogs",
+        sa.Column("queue", sa.Text(), nullable=False),
+        sa.Column("class", sa.SmallInteger(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("jobs", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("seconds", sa.Float(), server_default="0", nullable=False),
+        _time("at"),
+        sa.PrimaryKeyConstraint("queue", "class", "state", name=op.f("backlogs_pkey")),
         postgresql_with=_HOT,
     )
 
 
 def downgrade() -> None:
-    for table in ("durations", "spent", "shares", "holds", "acts"):
+    op.drop_column("jobs", "seconds_theory")
+    for table in ("backlogs", "forecasts", "durations", "spent", "shares", "holds", "acts"):
         op.drop_table(table)
     op.drop_index("jobs_expiring", table_name="jobs")
     op.drop_index("jobs_ready", table_name="jobs")
