@@ -37,6 +37,17 @@ sources = sa.Table(
     sa.Column("sha256", sa.Text, nullable=False),  # of the bytes as they came
 )
 
+# The storyboard as people edited it, in parts, so that a retake in a long novel writes little. No
+# rows: the planner's own counts. Part 0 is all but the episodes, part n is episode n.
+boards = sa.Table(
+    "boards",
+    metadata,
+    _project(primary_key=True),
+    _number("part"),
+    sa.Column("data", pg.JSONB, nullable=False),
+    sa.CheckConstraint("part >= 0", name="part"),
+)
+
 characters = sa.Table(
     "characters",
     metadata,

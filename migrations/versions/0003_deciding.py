@@ -76,6 +76,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("project", "scope", name=op.f("holds_pkey")),
     )
     op.create_table(
+        "boards",
+        *_project("boards"),
+        sa.Column("part", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("data", postgresql.JSONB(), nullable=False),
+        sa.CheckConstraint("part >= 0", name=op.f("boards_part")),
+        sa.PrimaryKeyConstraint("project", "part", name=op.f("boards_pkey")),
+    )
+    op.create_table(
         "shares",
         *_project("shares"),
         sa.Column("resource", sa.Text(), nullable=False),
@@ -138,7 +146,9 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_column("jobs", "seconds_theory")
-    for table in ("backlogs", "forecasts", "durations", "spent", "shares", "holds", "acts"):
+    for table in (
+        "backlogs", "forecasts", "durations", "spent", "shares", "boards", "holds", "acts",
+    ):  # fmt: skip
         op.drop_table(table)
     op.drop_index("jobs_expiring", table_name="jobs")
     op.drop_index("jobs_ready", table_name="jobs")
