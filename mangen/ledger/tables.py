@@ -66,6 +66,9 @@ jobs = sa.Table(
     _flag("superseded"),  # no longer wanted: another key took its place
     _number("bell", sa.Integer, "0"),  # publications
     sa.Column("owner", sa.Text),
+    # as planned, where the project's class or a promotion moved it from there; null: not moved
+    sa.Column("home_queue", sa.Text),
+    sa.Column("home_class", sa.SmallInteger),
     _flag("held"),  # paused by a person, below the project: see `holds`
     _time("not_before"),
     _time("expires_at"),  # an ad-hoc request that nobody waits for any more is cancelled then
@@ -124,7 +127,15 @@ jobs = sa.Table(
     # by project before rank: the pass takes the best of each project, in turn
     sa.Index(
         "jobs_ready", "queue", "class", "project", sa.text("rank DESC"), "id",
-        postgresql_where=sa.text("state = 'ready'"),
+        postgresql_where=sa.text("state = 'ready' AND NOT held"),
+    ),
+    # what gates other work goes beyond the windows' bound
+    sa.Index(
+        "jobs_gating", "project", sa.text("rank DESC"), "id",
+        postgresql_where=sa.text(
+            "state = 'ready' AND NOT held AND queue = 'gpu.high'"
+            " AND coalesce(home_queue, queue) = 'gpu.high'"
+        ),
     ),
     sa.Index(
         "jobs_expiring", "expires_at",
@@ -214,6 +225,7 @@ artifacts = sa.Table(
     _text("sha256"),
     _json("meta"),
     _time("at", now=True),
+    _time("lost_at"),  # the store was found without it, or with something else in its place
     sa.ForeignKeyConstraint(["job", "attempt"], ["attempts.job", "attempts.attempt"]),
     sa.Index("artifacts_job", "job", "kind"),
 )
@@ -288,8 +300,17 @@ shares = sa.Table(
     "shares",
     metadata,
     _project(primary_key=True),
-    sa.Column("resource", sa.Text, primary_key=True),  # gpu, cpu
+    sa.Column("lane", sa.Text, primary_key=True),  # queue/class
     _number("served", sa.Float, "0"),  # estimated seconds / weight
+    _time("at", now=True),  # when it was last served: promotion counts from there
+)
+
+# How far a lane's fair share has come: who returns to it starts here, without credit for idling.
+lanes = sa.Table(
+    "lanes",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),  # queue/class
+    _number("clock", sa.Float, "0"),  # virtual seconds
 )
 
 # What projects used a day on the gpu queues, written as attempts end; budgets are asked of it.

@@ -42,12 +42,24 @@ def upgrade() -> None:
         "jobs", sa.Column("seconds_theory", sa.Float(), server_default="1", nullable=False)
     )
     op.execute("UPDATE jobs SET seconds_theory = seconds_est WHERE settled_at IS NULL")
+    op.add_column("artifacts", sa.Column("lost_at", sa.DateTime(timezone=True)))
+    op.add_column("jobs", sa.Column("home_queue", sa.Text()))
+    op.add_column("jobs", sa.Column("home_class", sa.SmallInteger()))
     op.drop_index("jobs_ready", table_name="jobs")
     op.create_index(
         "jobs_ready",
         "jobs",
         ["queue", "class", "project", sa.text("rank DESC"), "id"],
-        postgresql_where=sa.text("state = 'ready'"),
+        postgresql_where=sa.text("state = 'ready' AND NOT held"),
+    )
+    op.create_index(
+        "jobs_gating",
+        "jobs",
+        ["project", sa.text("rank DESC"), "id"],
+        postgresql_where=sa.text(
+            "state = 'ready' AND NOT held AND queue = 'gpu.high'"
+            " AND coalesce(home_queue, queue) = 'gpu.high'"
+        ),
     )
     op.create_index(
         "jobs_expiring",
@@ -86,9 +98,16 @@ def upgrade() -> None:
     op.create_table(
         "shares",
         *_project("shares"),
-        sa.Column("resource", sa.Text(), nullable=False),
+        sa.Column("lane", sa.Text(), nullable=False),
         sa.Column("served", sa.Float(), server_default="0", nullable=False),
-        sa.PrimaryKeyConstraint("project", "resource", name=op.f("shares_pkey")),
+        _time("at"),
+        sa.PrimaryKeyConstraint("project", "lane", name=op.f("shares_pkey")),
+    )
+    op.create_table(
+        "lanes",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("clock", sa.Float(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("lanes_pkey")),
     )
     op.create_table(
         "spent",
@@ -147,10 +166,11 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_column("jobs", "seconds_theory")
     for table in (
-        "backlogs", "forecasts", "durations", "spent", "shares", "boards", "holds", "acts",
+        "backlogs", "forecasts", "durations", "spent", "lanes", "shares", "boards", "holds", "acts",
     ):  # fmt: skip
         op.drop_table(table)
     op.drop_index("jobs_expiring", table_name="jobs")
+    op.drop_index("jobs_gating", table_name="jobs")
     op.drop_index("jobs_ready", table_name="jobs")
     op.create_index(
         "jobs_ready",
@@ -158,8 +178,11 @@ def downgrade() -> None:
         ["queue", "class", sa.text("rank DESC"), "id"],
         postgresql_where=sa.text("state = 'ready'"),
     )
+    op.drop_column("artifacts", "lost_at")
     op.drop_column("jobs", "expires_at")
     op.drop_column("jobs", "held")
+    op.drop_column("jobs", "home_class")
+    op.drop_column("jobs", "home_queue")
     op.drop_constraint(op.f("projects_budget"), "projects")
     op.drop_constraint(op.f("projects_state"), "projects")
     op.create_check_constraint(op.f("projects_state"), "projects", "state IN ('open', 'closed')")
