@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from mangen.ledger import claiming, owning, passing, wanting
+from mangen.ledger import (
+    acting,
+    claiming,
+    holding,
+    owning,
+    passing,
+    purging,
+    scoping,
+    wanting,
+)
 
 
-class Ledger(wanting.Wanting, passing.Passing, claiming.Claiming, owning.Owning):
+class Ledger(
+    wanting.Wanting,
+    passing.Passing,
+    claiming.Claiming,
+    owning.Owning,
+    holding.Holding,
+    acting.Acting,
+    scoping.Scoping,
+    purging.Purging,
+):
     """The scheduler's ledger in one Postgres database.
 
     Methods that take `conn` work within that transaction; the others open their own. No

@@ -91,12 +91,6 @@ class Projects(door.Door):
         if not door.run(conn, "want_episodes", project=project, episodes=wanted).all():
             raise unknown(project)
 
-    def set_paused(self, project: int, paused: bool) -> None:  # noqa: FBT001 - the name says it
-        """Hold a project back from publishing and claiming, or let it go on."""
-        with self.statement() as conn:
-            if not door.run(conn, "set_paused", project=project, paused=paused).all():
-                raise unknown(project)
-
     def lock_project(self, conn: sa.Connection, project: int) -> None:
         """Keep others from changing which jobs of a project wait, until this transaction ends.
 

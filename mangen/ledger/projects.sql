@@ -8,9 +8,6 @@ SELECT * FROM projects
 WHERE CAST(:ids AS bigint[]) IS NULL OR id = ANY(CAST(:ids AS bigint[]))
 ORDER BY id;
 
--- name: set_paused
-UPDATE projects SET paused = :paused WHERE id = :project RETURNING id;
-
 -- name: want_episodes
 UPDATE projects SET episodes_wanted = CAST(:episodes AS integer[]) WHERE id = :project RETURNING id;
 

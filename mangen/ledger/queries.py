@@ -40,7 +40,19 @@ def _read(file: str) -> dict[str, sa.TextClause]:
 
 
 #: rooms of the ledger, each a module and a .sql file
-ROOMS = ("projects", "wanting", "control", "passing", "claiming", "settling", "owning")
+ROOMS = (
+    "projects",
+    "wanting",
+    "control",
+    "passing",
+    "claiming",
+    "settling",
+    "owning",
+    "acting",
+    "holding",
+    "scoping",
+    "purging",
+)
 #: what the ledger does: transitions, the pass, owners
 QUERIES = {name: query for room in ROOMS for name, query in _read(f"{room}.sql").items()}
 #: what people ask of it

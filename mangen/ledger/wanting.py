@@ -51,6 +51,7 @@ class Wanting(projects.Projects, control.Control):
             ):
                 made.append(row.id)
                 plan.ids[row.stage, row.subject] = row.id
+        door.run(conn, "hold_new", project=project, ids=made)
         waiting = {*made, *revived, *plan.blocked}
         self._replace_dependencies(conn, project, plan.ids, wanted, waiting)
         door.run(conn, "insert_dirty", project=project)
