@@ -63,7 +63,8 @@ WITH RECURSIVE also (id) AS (
 ), moved AS (
     UPDATE jobs j SET state = 'blocked', failures = 0, losses = 0, solo = false,
         superseded = false, exclude = '{}', progress = 0, not_before = NULL,
-        error_kind = NULL, error = NULL, blocked_at = clock_timestamp(), ready_at = NULL,
+        expires_at = NULL, error_kind = NULL, error = NULL, blocked_at = clock_timestamp(),
+        ready_at = NULL,
         published_at = NULL, running_at = NULL, settled_at = NULL
     FROM picked p WHERE j.id = p.id
     RETURNING j.id, j.attempt, j.project, p.state AS was

@@ -88,8 +88,8 @@ FROM artifacts a LEFT JOIN attempts t ON t.job = a.job AND t.attempt = a.attempt
 WHERE t.outcome IS DISTINCT FROM 'done';
 
 -- name: rows_stored
--- every row; its file is looked for afterwards
-SELECT job, path AS detail FROM artifacts ORDER BY id;
+-- every row; its file is looked for afterwards. What a rescue found lost is known to be
+SELECT job, path AS detail FROM artifacts WHERE lost_at IS NULL ORDER BY id;
 
 -- name: files_accepted
 -- files of this ledger's attempts that ended two leases ago or longer; strangers' are not ours

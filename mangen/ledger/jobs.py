@@ -33,6 +33,8 @@ class Wanted:
     needs: Sequence[Need] = ()
     seconds_est: float = 1.0
     peaks: Sequence[int] = (0,)
+    #: cancelled when nobody began it in so many seconds; None: it waits for ever
+    expires_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,6 +90,7 @@ class Job:
     bell: int
     solo: bool
     seconds_est: float
+    seconds_theory: float  #: as planned, before anything was observed
     peaks: tuple[int, ...]
     params: Mapping[str, Any]
 
@@ -115,7 +118,10 @@ class Candidate:
     """A blocked job that may become ready: what its rank is made of."""
 
     id: int
-    seconds_est: float
+    seconds_theory: float  #: as planned
+    stage: str
+    bucket: str
+    model: str
     peak_bytes: int  #: alone, over the weights
     frees: int  #: blocked jobs that wait for it
     klass: int

@@ -5,7 +5,9 @@ from __future__ import annotations
 from mangen.ledger import (
     acting,
     claiming,
+    durations,
     holding,
+    mending,
     owning,
     passing,
     purging,
@@ -16,9 +18,11 @@ from mangen.ledger import (
 
 class Ledger(
     wanting.Wanting,
+    mending.Mending,
     passing.Passing,
     claiming.Claiming,
     owning.Owning,
+    durations.Observing,
     holding.Holding,
     acting.Acting,
     scoping.Scoping,

@@ -69,11 +69,25 @@ class Passing(door.Door):
         return float(door.run(conn, "now_hours").scalar_one())
 
     def ready_jobs(
-        self, conn: sa.Connection, ranks: Mapping[int, float], *, by: str = BY
+        self,
+        conn: sa.Connection,
+        ranks: Mapping[int, float],
+        *,
+        seconds: Mapping[int, float] | None = None,
+        by: str = BY,
     ) -> Sequence[int]:
-        """Blocked to ready, each with its rank; answers the ids that still could."""
+        """Blocked to ready, each with its rank; answers the ids that still could.
+
+        `seconds`: what they will take, by what was learned of such work since they were planned.
+        """
+        foretold = seconds or {}
         found = door.run(
-            conn, "ready_jobs", ids=list(ranks), ranks=[float(r) for r in ranks.values()], by=by
+            conn,
+            "ready_jobs",
+            ids=list(ranks),
+            ranks=[float(r) for r in ranks.values()],
+            seconds=[foretold.get(job) for job in ranks],
+            by=by,
         )
         return list(found.scalars())
 
@@ -101,15 +115,20 @@ class Passing(door.Door):
         held: Sequence[int],
         queues: Sequence[str],
         *,
+        ids: Sequence[int] | None = None,
         by: str = BY,
     ) -> int:
-        """Lost bells back to ready: published for so long in these queues, held by no window."""
+        """Lost bells back to ready: published for so long in these queues, held by no window.
+
+        `ids`: these alone.
+        """
         found = door.run(
             conn,
             "unpublish_jobs",
             older_than_s=float(older_than_s),
             held=list(held),
             queues=list(queues),
+            ids=None if ids is None else list(ids),
             by=by,
         )
         return int(found.scalar_one())

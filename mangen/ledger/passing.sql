@@ -33,7 +33,8 @@ WITH picked AS MATERIALIZED (
 SELECT id FROM moved ORDER BY id;
 
 -- name: find_ready
-SELECT j.id, j.seconds_est, j.peaks[1] AS peak_bytes, j.class AS klass,
+SELECT j.id, j.seconds_theory, j.stage, j.bucket, j.model, j.peaks[1] AS peak_bytes,
+    j.class AS klass,
     (SELECT count(*) FILTER (WHERE n.state = 'blocked')
      FROM job_dependencies d JOIN jobs n ON n.id = d.job WHERE d.needs = j.id) AS frees
 FROM jobs j
@@ -49,7 +50,8 @@ ORDER BY j.id;
 
 -- name: find_ready_near
 -- as find_ready, among those that need one of these
-SELECT j.id, j.seconds_est, j.peaks[1] AS peak_bytes, j.class AS klass,
+SELECT j.id, j.seconds_theory, j.stage, j.bucket, j.model, j.peaks[1] AS peak_bytes,
+    j.class AS klass,
     (SELECT count(*) FILTER (WHERE n.state = 'blocked')
      FROM job_dependencies d JOIN jobs n ON n.id = d.job WHERE d.needs = j.id) AS frees
 FROM (
@@ -72,9 +74,11 @@ SELECT CAST(extract(epoch FROM clock_timestamp()) / 3600 AS float);
 -- name: ready_jobs
 -- blocked -> ready
 WITH ranked AS MATERIALIZED (
-    SELECT * FROM unnest(CAST(:ids AS bigint[]), CAST(:ranks AS float[])) AS r (id, rank)
+    SELECT * FROM unnest(
+        CAST(:ids AS bigint[]), CAST(:ranks AS float[]), CAST(:seconds AS float[])
+    ) AS r (id, rank, seconds)
 ), picked AS MATERIALIZED (
-    SELECT j.id, j.state, r.rank FROM jobs j JOIN ranked r ON r.id = j.id
+    SELECT j.id, j.state, r.rank, r.seconds FROM jobs j JOIN ranked r ON r.id = j.id
     WHERE j.state = 'blocked'
         AND NOT (
             SELECT coalesce(bool_or(
@@ -85,7 +89,8 @@ WITH ranked AS MATERIALIZED (
         )
     ORDER BY j.id FOR NO KEY UPDATE OF j SKIP LOCKED
 ), moved AS (
-    UPDATE jobs j SET state = 'ready', rank = p.rank, ready_at = clock_timestamp()
+    UPDATE jobs j SET state = 'ready', rank = p.rank, seconds_est = coalesce(p.seconds, j.seconds_est),
+        ready_at = clock_timestamp()
     FROM picked p WHERE j.id = p.id
     RETURNING j.id, j.attempt, p.state AS was
 ), logged AS (
@@ -129,6 +134,7 @@ WITH picked AS MATERIALIZED (
     WHERE state = 'published' AND queue = ANY(CAST(:queues AS text[]))
         AND published_at < clock_timestamp() - make_interval(secs => :older_than_s)
         AND NOT id = ANY(CAST(:held AS bigint[]))
+        AND (CAST(:ids AS bigint[]) IS NULL OR id = ANY(CAST(:ids AS bigint[])))
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ), moved AS (
     UPDATE jobs j SET state = 'ready', published_at = NULL

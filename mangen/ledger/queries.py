@@ -48,6 +48,8 @@ ROOMS = (
     "claiming",
     "settling",
     "owning",
+    "durations",
+    "mending",
     "acting",
     "holding",
     "scoping",

@@ -47,6 +47,7 @@ _END = (State.READY, State.FAILED, State.CANCELLED)
 #: query name -> the (from, to) pairs it may write; `None` is "no row yet"
 TRANSITIONS: dict[str, frozenset[tuple[State | None, State]]] = {
     "insert_jobs": frozenset({(None, _B)}),
+    "redo_jobs": frozenset({(None, _B)}),  # in place of a done row whose file is lost
     "ready_jobs": frozenset({(_B, _R)}),
     "skip_jobs": frozenset({(_B, State.SKIPPED)}),
     "publish_jobs": frozenset({(_R, _P)}),
@@ -57,6 +58,7 @@ TRANSITIONS: dict[str, frozenset[tuple[State | None, State]]] = {
     "fail_job": frozenset((_RUN, to) for to in _END),
     "release_owner": frozenset((_RUN, to) for to in _END),
     "cancel_jobs": frozenset((frm, State.CANCELLED) for frm in (_B, _R, _P)),
+    "expire_jobs": frozenset((frm, State.CANCELLED) for frm in (_B, _R, _P)),
     "supersede_jobs": frozenset((frm, State.CANCELLED) for frm in (_B, _R, _P)),
     "revive_jobs": frozenset((frm, _B) for frm in (State.FAILED, State.SKIPPED, State.CANCELLED)),
 }

@@ -52,12 +52,29 @@ class Wanting(projects.Projects, control.Control):
                 made.append(row.id)
                 plan.ids[row.stage, row.subject] = row.id
         door.run(conn, "hold_new", project=project, ids=made)
+        self._wait_again(conn, plan, wanted, {*plan.ids.values()} - {*made})
         waiting = {*made, *revived, *plan.blocked}
         self._replace_dependencies(conn, project, plan.ids, wanted, waiting)
         door.run(conn, "insert_dirty", project=project)
         if len(made) >= _MANY:
             door.run(conn, "learn_statistics")
         return sorted({*made, *revived})
+
+    def _wait_again(
+        self,
+        conn: sa.Connection,
+        plan: _Plan,
+        wanted: Sequence[jobs.Wanted],
+        standing: set[int],
+    ) -> None:
+        """Count the time anew in which what was asked for before, and again, must begin."""
+        waits: dict[float, list[int]] = {}
+        for want in wanted:
+            job = plan.ids[want.stage, want.subject]
+            if want.expires_s is not None and job in standing:
+                waits.setdefault(want.expires_s, []).append(job)
+        for seconds, ids in waits.items():
+            door.run(conn, "expire_at", ids=ids, expires_s=seconds)
 
     def _look(
         self,
@@ -180,5 +197,6 @@ def _row(no: int, want: jobs.Wanted) -> dict[str, Any]:
         "episode": want.episode,
         "seconds_est": want.seconds_est,
         "peaks": list(want.peaks),
+        "expires_s": want.expires_s,
         "params": dict(want.params),
     }

@@ -15,15 +15,16 @@ ORDER BY j.id;
 WITH wanted AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(CAST(:wanted AS jsonb)) AS w (
         no integer, stage text, subject text, key text, queue text, class smallint, bucket text,
-        model text, cap integer, episode integer, seconds_est float, peaks bigint[], params jsonb
+        model text, cap integer, episode integer, seconds_est float, peaks bigint[], params jsonb,
+        expires_s float
     )
 ), made AS (
     INSERT INTO jobs (
-        project, stage, subject, key, queue, class, bucket, model, cap, episode, seconds_est, peaks,
-        format
+        project, stage, subject, key, queue, class, bucket, model, cap, episode, seconds_theory,
+        seconds_est, peaks, format, expires_at
     )
     SELECT :project, stage, subject, key, queue, class, bucket, model, cap, episode, seconds_est,
-        peaks, :format
+        seconds_est, peaks, :format, clock_timestamp() + make_interval(secs => expires_s)
     FROM wanted ORDER BY no
     ON CONFLICT (project, stage, subject, key) DO NOTHING
     RETURNING id, stage, subject, key, attempt, state

@@ -15,7 +15,7 @@ _HOT = {"fillfactor": 70, "autovacuum_vacuum_scale_factor": 0.01}
 _NOW = sa.text("clock_timestamp()")
 
 
-def _project(table: str) -> list[sa.SchemaItem]:
+def _project(table: str) -> list[sa.schema.SchemaItem]:
     return [
         sa.Column("project", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
