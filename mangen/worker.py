@@ -168,6 +168,8 @@ def _observation(event: events.Finished) -> jobs.Observation:
             "owner": event.owner,
             "status": str(event.status),
             "task": f"mangen.{data.get('stage', '')}",
+            "planned": data.get("planned"),
+            "loading": event.loading,
             "theory": event.theory if event.status is work.Status.DONE else 0,
         },
     )

@@ -35,6 +35,7 @@ def header(job: jobs.Job) -> dict[str, Any]:
         "model": job.model,
         "peaks": list(job.peaks),
         "seconds": job.seconds_est,
+        "planned": job.seconds_theory,
         "cap": job.cap,
         "solo": job.solo,
     }

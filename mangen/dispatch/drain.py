@@ -16,12 +16,13 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from mangen.dispatch import canvas, rank
-from mangen.ledger import jobs, ledger
+from mangen.ledger import durations, jobs, ledger
 
 log = logging.getLogger(__name__)
 
 QUEUES = ("gpu.high", "cpu", "gpu.mid", "gpu.low")
 _EVERY_PROJECT_S = 60.0
+_LEARN_S = 10.0  #: between two looks at learned durations
 _GATING_BOUND = 1_000  #: gating jobs one pass publishes, whatever the windows hold
 
 
@@ -68,10 +69,13 @@ class Pass:
         self._last_look = self._session = -1.0
         self._last_full = float("-inf")
         self._titles: dict[int, str] = {}
+        self._learned = durations.Learned()
+        self._last_lesson = float("-inf")
 
     def run(self, conn: sa.Connection, *, session: int = 0) -> Done:
         """Do one pass. `session` changes when the connection was lost: looks start anew then."""
         released = self._release(conn, session)
+        self._learn(conn)
         skipped, ready = self._advance(conn)
         living = self._living(conn)
         unpublished = self._unpublish(conn, living)
@@ -129,18 +133,29 @@ class Pass:
                 if near is None:
                     skipped += len(self._book.skip_jobs(conn, project))
                 hours = self._book.now_hours(conn)
+                found = self._book.find_ready(conn, project, near=near)
+                seconds = {one.id: self._learned.seconds(one) for one in found}
                 ranks = {
                     one.id: rank.rank(
-                        seconds=one.seconds_est,
+                        seconds=seconds[one.id],
                         peak_bytes=one.peak_bytes,
                         frees=one.frees,
                         hours=hours,
                         weights=self._weights,
                     )
-                    for one in self._book.find_ready(conn, project, near=near)
+                    for one in found
                 }
-                ready += len(self._book.ready_jobs(conn, ranks))
+                ready += len(self._book.ready_jobs(conn, ranks, seconds=seconds))
         return skipped, ready
+
+    def _learn(self, conn: sa.Connection) -> None:
+        """Look now and then at how long things take: what becomes ready is foretold by it."""
+        now = self._clock()
+        if now - self._last_lesson >= _LEARN_S:
+            self._last_lesson = now
+            devices = {one.owner.device for one in self._living(conn)}
+            with conn.begin():
+                self._learned = durations.Learned(self._book.durations(conn), devices=devices)
 
     def _unpublish(self, conn: sa.Connection, living: Sequence[jobs.Living]) -> int:
         """Take back bells that no live worker holds though one of that queue had room since."""

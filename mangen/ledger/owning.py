@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
@@ -103,38 +102,7 @@ class Owning(settling.Settling):
         )
         return {row.id: states.State(row.state) for row in found}
 
-    def observe(self, rows: Sequence[jobs.Observation | Mapping[str, Any]]) -> None:
-        """Keep what was seen on devices; estimates are learned from it.
-
-        A mapping is an Observation's fields; what it holds beside them goes into `meta`.
-        """
-        if not rows:
-            return
-        values = [
-            {"no": no, **dataclasses.asdict(_observation(seen))} for no, seen in enumerate(rows)
-        ]
-        with self.statement() as conn:
-            door.run(conn, "observe", observed=json.dumps(values, ensure_ascii=False))
-
     def expected_models(self) -> Sequence[str]:
         """Models of what is published, the soonest first: what devices will want next."""
         with self.statement() as conn:
             return [row["model"] for row in door.rows(conn, "expected_models")]
-
-    def observations(self, limit: int = 10_000) -> Sequence[jobs.Observation]:
-        """The latest observations, oldest first."""
-        with self.statement() as conn:
-            return [jobs.Observation(**row) for row in door.rows(conn, "observations", limit=limit)]
-
-
-_FIELDS = {field.name for field in dataclasses.fields(jobs.Observation)}
-
-
-def _observation(seen: jobs.Observation | Mapping[str, Any]) -> jobs.Observation:
-    if isinstance(seen, jobs.Observation):
-        return seen
-    known = {name: value for name, value in seen.items() if name in _FIELDS and value is not None}
-    rest = {name: value for name, value in seen.items() if name not in _FIELDS}
-    return jobs.Observation(
-        **{"kind": "session", **known, "meta": {**known.get("meta", {}), **rest}}
-    )

@@ -76,21 +76,7 @@ WITH picked AS MATERIALIZED (
 )
 SELECT id, state FROM moved ORDER BY id;
 
--- name: observe
-INSERT INTO observations (kind, model, stage, bucket, device, members, seconds, peak, meta)
-SELECT kind, model, stage, bucket, device, members, seconds, peak, meta
-FROM jsonb_to_recordset(CAST(:observed AS jsonb)) AS o (
-    no integer, kind text, model text, stage text, bucket text, device text, members integer,
-    seconds float, peak bigint, meta jsonb
-)
-ORDER BY no;
-
 -- name: expected_models
 -- of what is published, bounded by the windows of living workers
 SELECT model FROM jobs WHERE state = 'published' AND model <> ''
 GROUP BY model ORDER BY min(class), max(rank) DESC, model;
-
--- name: observations
-SELECT kind, model, stage, bucket, device, members, seconds, peak, meta
-FROM (SELECT * FROM observations ORDER BY id DESC LIMIT :limit) recent
-ORDER BY id;

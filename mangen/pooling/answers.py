@@ -199,6 +199,7 @@ class Answers:
                 owner=child.owner, key=key, data=one.item.data, status=outcome.status,
                 error=outcome.error, seconds=max(0.0, message.seconds - message.loading),
                 peak=message.peak, members=message.members, kind=child.kind, theory=theory,
+                loading=message.loading,
             )
         )  # fmt: skip
         try:

@@ -263,6 +263,8 @@ class Finished(Event):
     #: what the device is, and the peak that theory gave for so many members
     kind: str = ""
     theory: int = 0
+    #: seconds in which it waited for models to load, beside `seconds`
+    loading: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -339,6 +341,18 @@ class Control(Protocol):
         """End this owner, by force after a grace, and start its next generation."""
         ...
 
+    def suspend(self) -> None:
+        """Drop all claimed work uncharged, and start none until `resume`.
+
+        For a product that can't be sure of its claims: the report says when it is done,
+        `suspended` and no longer `at_work`. Children that don't hear are killed after a grace.
+        """
+        ...
+
+    def resume(self) -> None:
+        """Go on after `suspend`; what waited is offered again."""
+        ...
+
     def learn(self, seen: Sequence[Seen]) -> None:
         """Take in what was observed before this worker lived, the oldest first."""
         ...
@@ -352,6 +366,6 @@ class Control(Protocol):
 
         `window`: data of what is un-acked; `running`: data of what is in children's hands and
         acked; `room` and `capacity` in requests; `children`: slot, owner, device, state, pid,
-        residents, bytes, batch, busy and fragmentation; `counters`.
+        residents, bytes, batch, busy and fragmentation; `suspended` and `at_work`; `counters`.
         """
         ...

@@ -24,3 +24,5 @@ class ModelSpec:
     warm: Callable[[Any], None] | None = None
     fetch: Callable[[], None] | None = None
     cold_factor: float = 1.5
+    #: what tells it from others of its name, a revision say; it is only told, never compared
+    version: str = ""

@@ -37,7 +37,16 @@ def test_find_ready_says_what_ranks_are_made_of(desk, wanted):
     )
     with desk.book.transaction() as conn:
         assert desk.book.find_ready(conn, desk.project) == [
-            jobs.Candidate(id=a, seconds_est=3.0, peak_bytes=7, frees=2, klass=0)
+            jobs.Candidate(
+                id=a,
+                seconds_theory=3.0,
+                stage="anchor",
+                bucket="anchor",
+                model="m",
+                peak_bytes=7,
+                frees=2,
+                klass=0,
+            )
         ]
 
 

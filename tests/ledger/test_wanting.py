@@ -18,7 +18,8 @@ def test_insert_jobs_keeps_every_field(desk, wanted):
     assert found == jobs.Job(
         id=job, project=desk.project, episode=1, stage="illustrate", subject="e1/s1", key="k1",
         queue="gpu.mid", klass=2, rank=0.0, model="animatic", bucket="512", cap=4, state="blocked",
-        attempt=0, failures=0, bell=0, solo=False, seconds_est=2.5, peaks=(10, 30),
+        attempt=0, failures=0, bell=0, solo=False, seconds_est=2.5, seconds_theory=2.5,
+        peaks=(10, 30),
         params={"prompt": "雪: 'a' \\ :b"},
     )  # fmt: skip
     assert desk.events(job) == [("insert_jobs", None, "blocked")]

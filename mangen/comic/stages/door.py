@@ -15,6 +15,7 @@ from mangen.comic.stages import (
     session,
     stage,
     storyboard,
+    tracing,
     voice,
 )
 from mangen.ledger import jobs
@@ -58,11 +59,12 @@ class ComicWork:
             session.reach(self._kit, lambda: self._kit.ledger.register(owner))
             self._registered.add(rt.owner)
         members: stage.Members
+        watched = tracing.Watched(rt)
         try:
-            members = stage_of(bucket).open(bucket, rt, self._kit)
+            members = stage_of(bucket).open(bucket, watched, self._kit)
         except Exception as error:  # noqa: BLE001 - raised before a claim it would charge nobody
             members = stage.Broken(error)
-        return session.StageSession(bucket, members, owner, self._kit)
+        return session.StageSession(bucket, members, owner, self._kit, cache=watched.counts)
 
     def spec(self, model: str) -> models.ModelSpec | None:
         """Answer the model behind a job's model name, as far as this worker's engines know it."""

@@ -6,11 +6,12 @@ import contextlib
 import dataclasses
 import logging
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mangen import errors
-from mangen.comic.stages import faults, kit, scratch, stage
+from mangen.comic.stages import faults, kit, scratch, stage, tracing
 from mangen.ledger import jobs
 from mangen.ledger.states import State
 from mangen.pooling import work
@@ -38,13 +39,19 @@ class StageSession:
         members: stage.Members,
         owner: jobs.Owner,
         tools: kit.Kit,
+        *,
+        cache: Mapping[str, int] | None = None,
     ) -> None:
+        """`cache` counts what the members asked of the feature cache."""
         self._bucket, self._members, self._owner, self._kit = bucket, members, owner, tools
         self._jobs: dict[work.Key, jobs.Job] = {}
         self._fences: dict[work.Key, jobs.Fence] = {}
         #: out of memory, claimed still: they will be added again
         self._parked: dict[work.Key, jobs.Job] = {}
         self._settled_projects: set[int] = set()
+        self._cache = cache if cache is not None else {}
+        #: what the ledger knows this batch by
+        self._name = uuid.uuid4().hex[:12]
 
     def add(self, items: Sequence[work.Item]) -> Mapping[work.Key, work.Outcome]:
         keys: dict[int, work.Key] = {}
@@ -81,7 +88,7 @@ class StageSession:
             outcomes[key] = self._fail(key, error)
 
     def _claim(self, ids: Sequence[int]) -> tuple[dict[int, jobs.Fence], Mapping[int, str]]:
-        claims = self._reach(lambda: self._kit.ledger.claim(ids, self._owner))
+        claims = self._reach(lambda: self._kit.ledger.claim(ids, self._owner, session=self._name))
         granted, refused = dict(claims.granted), dict(claims.refused)
         if refused:
             # a claim may have been made though its answer was lost: what this owner runs and this
@@ -181,9 +188,11 @@ class StageSession:
         made: stage.Made,
         stored: Sequence[jobs.Artifact],
     ) -> State:
+        versions = tracing.versions(self._kit, self._bucket, job.model)
+        traced = tracing.trace(job, made, versions, self._cache)
         with self._kit.ledger.finishing(fence) as conn:
             self._kit.ledger.add_artifacts(conn, fence, stored)
-            self._kit.ledger.note_attempt(conn, fence, meta=_trace(job, made))
+            self._kit.ledger.note_attempt(conn, fence, meta=traced)
             if made.write is not None:
                 made.write(conn, stored)
         return State.DONE
@@ -218,11 +227,6 @@ class StageSession:
 
     def _reach(self, call: Callable[[], T]) -> T:
         return reach(self._kit, call)
-
-
-def _trace(job: jobs.Job, made: stage.Made) -> Mapping[str, Any]:
-    """What leads from a product back to how it was made."""
-    return {"key": job.key, "model": job.model, "seed": job.params.get("seed"), **made.value}
 
 
 def reach(tools: kit.Kit, call: Callable[[], T]) -> T:

@@ -31,6 +31,7 @@ def _steps(job: jobs.Job, rt: work.Runtime, tools: kit.Kit) -> stage.Steps:
     yield 0, 1
     speech, voice = requests.speech(job.params)
     said = ""
+    known = tools.voices.holds(speech, voice)
     try:
         audio = _speak(job, speech, voice, rt, tools)
     except errors.VoiceError as error:
@@ -47,7 +48,7 @@ def _steps(job: jobs.Job, rt: work.Runtime, tools: kit.Kit) -> stage.Steps:
         content.set_samples(conn, job.project, job.subject, len(audio.samples))
 
     files = [stage.File(kind="voice", path=path, meta=meta)]
-    return stage.Made(files=files, write=write, value=meta)
+    return stage.Made(files=files, write=write, value={**meta, "cached": known})
 
 
 def _speak(
