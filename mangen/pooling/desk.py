@@ -16,6 +16,8 @@ class Desk:
     def __init__(self, settings: config.Config, devices: slots.Slots) -> None:
         #: None, then whether the stop is a cold one
         self.stopping: bool | None = None
+        #: nothing is offered, and what the product claimed is dropped
+        self.suspended = False
         self.table = held.Table()
         self._settings = settings
         self._slots = devices
@@ -111,6 +113,39 @@ class Desk:
                 self.ask(child, work.Why.ABORT)
                 child.stop(self._settings.grace_s)
                 child.leave_by = time.monotonic() + self._settings.grace_s
+
+    # -- all of it, for a while
+
+    def suspend(self) -> None:
+        """Drop what runs, between its steps or by force after a grace, and offer nothing more.
+
+        What waits keeps waiting. Whoever asked for this knows that the claims are lost.
+        """
+        self.suspended = True
+        for child in self._slots.children:
+            batch = child.batch
+            if batch is None or batch.bucket == wire.PLAIN:  # a plain task has no claim
+                continue
+            child.replaced = True  # its end is no sign of a broken device
+            self.ask(child, work.Why.SHUTDOWN)
+            if batch.kill_at is None:
+                batch.ask_at = batch.dump_at = None
+                batch.kill_at = time.monotonic() + self._settings.grace_s
+
+    def resume(self) -> None:
+        """Go on after `suspend`."""
+        self.suspended = False
+        for child in self._slots.children:
+            if child.state is not lives.State.LEAVING:
+                child.replaced = False
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a child has claimed work in hand, or may have."""
+        return any(
+            child.batch is not None and child.batch.bucket != wire.PLAIN
+            for child in self._slots.children
+        )
 
     def stop(self, *, cold: bool) -> None:
         self.stopping = cold or bool(self.stopping)

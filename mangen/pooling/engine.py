@@ -113,6 +113,12 @@ class Engine:
     def replace(self, owner: str) -> None:
         self._inbox.put(lambda: self._desk.replace(owner))
 
+    def suspend(self) -> None:
+        self._inbox.put(self._desk.suspend)
+
+    def resume(self) -> None:
+        self._inbox.put(self._desk.resume)
+
     def learn(self, seen: Sequence[events.Seen]) -> None:
         self._inbox.put(lambda: self._lore.recall(seen))
 
@@ -177,9 +183,10 @@ class Engine:
         if self._desk.stopping is None:
             self._guard(lambda: self._slots.tend(now))
             self._guard(self._desk.withdraw)
-            self._guard(lambda: self._offers.schedule(now))
+            if not self._desk.suspended:
+                self._guard(lambda: self._offers.schedule(now))
+                self._guard(lambda: self._watch(now))
             self._guard(self._desk.give_back)
-            self._guard(lambda: self._watch(now))
         self._guard(lambda: self._slots.enforce(now, self._desk.ask))
         self._guard(self._write_report)
 
@@ -192,6 +199,7 @@ class Engine:
         self._report = report.build(
             window=table.unacked, running=table.running, capacity=self._capacity,
             slots=self._slots, counters=self._counters, kinds=len(self._lore.estimates),
+            suspended=self._desk.suspended, at_work=self._desk.at_work,
         )  # fmt: skip
 
     def _guard(self, word: _Word) -> None:

@@ -16,6 +16,8 @@ def build(
     slots: Iterable[slots.Slot],
     counters: Mapping[str, int],
     kinds: int,
+    suspended: bool,
+    at_work: bool,
 ) -> dict[str, Any]:
     """Put it together; see events.Control.report."""
     return {
@@ -24,6 +26,8 @@ def build(
         "room": max(0, capacity - len(window)),
         "capacity": capacity,
         "children": [_child(slot, child) for slot in slots for child in slot.children],
+        "suspended": suspended,
+        "at_work": at_work,
         "quarantined": [slot.number for slot in slots if slot.quarantined],
         "counters": dict(counters),
         "learned": {"kinds": kinds},

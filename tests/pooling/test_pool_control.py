@@ -104,3 +104,25 @@ def test_a_device_that_serves_is_never_called_idle(start):
     futures = {f"k{n}": sim.submit(f"k{n}", ("a/s/20", "c/s/20")[n % 2]) for n in range(20)}
     assert set(ends(futures).values()) == {"done"}
     assert sim.ear.of(events.Idling) == []
+
+
+def test_a_suspended_pool_drops_what_runs_and_starts_nothing_until_it_resumes(start):
+    sim = start(devices=("sim:small", "sim:small/1"))
+    sim.ready(2)
+    running = sim.submit("long", "a/s/4000")
+    deaf = sim.submit("deaf", "b/s/1", do="hang")
+    sim.claimed("long", "deaf")
+    sim.control.suspend()
+    assert ends({"long": running, "deaf": deaf}) == {"long": "aborted", "deaf": "lost"}
+    assert {(one["key"], one["why"]) for one in sim.logged("drop")} == {("long", "shutdown")}
+    waiting = sim.submit("waits", "a/s/1")
+    sim.ear.wait(lambda: not sim.pool.report()["at_work"], "the end of all work")
+    sim.ready(3)  # in place of the deaf one, at once: its end is no fault of the device's
+    sim.ear.until(events.Sampled, count=len(sim.ear.of(events.Sampled)) + 10)
+    assert (sim.pool.report()["suspended"], "waits" in sim.claims()) == (True, False)
+    assert [one["key"] for one in sim.pool.report()["window"]] == ["waits"]
+    assert sim.ear.of(events.Quarantined) == []
+    assert sim.ear.of(events.Idling) == []
+    sim.control.resume()
+    assert ends({"waits": waiting}) == {"waits": "done"}
+    assert sim.pool.report()["suspended"] is False
