@@ -10,12 +10,13 @@ import sqlalchemy as sa
 
 from mangen.ledger import door, jobs, settling, states
 
-Reason: TypeAlias = Literal["child_lost", "lease", "shutdown"]
+Reason: TypeAlias = Literal["child_lost", "lease", "shutdown", "silent"]
 
 _ERRORS = {
     "child_lost": "its process died while it ran",
     "lease": "its worker went silent while it ran",
     "shutdown": "its worker was shut down while it ran",
+    "silent": "its worker's heartbeats reached no ledger, so it stopped its work",
 }
 
 
@@ -69,8 +70,8 @@ class Owning(settling.Settling):
         """Take an owner's jobs from it, for good; answers where each of them stands now.
 
         child_lost: those in `alone` failures + 1, the others uncharged and marked to run alone.
-        lease: losses + 1, and failures + 1 from the third loss on. shutdown: uncharged. A job
-        that was asked to stop is cancelled. The owner can claim and beat no more. `report`, a file
+        lease: losses + 1, and failures + 1 from the third loss on. shutdown, silent: uncharged. A
+        job that was asked to stop is cancelled. The owner can claim and beat no more. `report`, a file
         about the owner's end, is named in the attempts' errors. Idempotent.
         """
         if conn is None:
@@ -91,6 +92,26 @@ class Owning(settling.Settling):
         # two statements: the second sees every claim that came before the lock
         door.run(conn, "lock_owner", owner=name)
         door.run(conn, "close_owner", owner=name, reason=reason)
+        return self._part(conn, name, alone, reason, report)
+
+    def give_up(self, owner: jobs.Owner | str) -> Mapping[int, states.State]:
+        """Take an owner's jobs from it, uncharged; it lives on and may claim again.
+
+        For a worker that stopped its own work, as its heartbeats reached no ledger.
+        """
+        name = str(owner)
+        with self.transaction() as conn:
+            door.run(conn, "lock_owner", owner=name)
+            return self._part(conn, name, None, "silent", "")
+
+    def _part(
+        self,
+        conn: sa.Connection,
+        name: str,
+        alone: Collection[int] | None,
+        reason: Reason,
+        report: str,
+    ) -> Mapping[int, states.State]:
         found = door.run(
             conn,
             "release_owner",

@@ -54,8 +54,8 @@ WITH picked AS MATERIALIZED (
     UPDATE jobs j SET state = d.next, failures = d.charge, owner = NULL, stop = false,
         losses = d.losses + CASE WHEN :reason = 'lease' THEN 1 ELSE 0 END,
         solo = j.solo OR (:reason = 'child_lost' AND NOT d.alone),
-        error_kind = CASE WHEN :reason = 'shutdown' THEN j.error_kind ELSE 'lost' END,
-        error = CASE WHEN :reason = 'shutdown' THEN j.error ELSE :error END,
+        error_kind = CASE WHEN :reason IN ('shutdown', 'silent') THEN j.error_kind ELSE 'lost' END,
+        error = CASE WHEN :reason IN ('shutdown', 'silent') THEN j.error ELSE :error END,
         not_before = CASE WHEN d.guilty AND d.next = 'ready' THEN clock_timestamp()
             + make_interval(secs => CAST(:backoff_s AS float) * (0.75 + 0.5 * random())
                 * 2 ^ d.charge) END,

@@ -249,7 +249,7 @@ owners = sa.Table(
     sa.Column("release_reason", sa.Text),
     sa.UniqueConstraint("worker", "slot", "generation"),
     sa.CheckConstraint(
-        "release_reason IN ('child_lost', 'lease', 'shutdown')", name="release_reason"
+        "release_reason IN ('child_lost', 'lease', 'shutdown', 'silent')", name="release_reason"
     ),
     sa.CheckConstraint("(released_at IS NULL) = (release_reason IS NULL)", name="released"),
     sa.Index("owners_living", "worker", postgresql_where=sa.text("released_at IS NULL")),

@@ -42,6 +42,12 @@ def upgrade() -> None:
         "jobs", sa.Column("seconds_theory", sa.Float(), server_default="1", nullable=False)
     )
     op.execute("UPDATE jobs SET seconds_theory = seconds_est WHERE settled_at IS NULL")
+    op.drop_constraint(op.f("owners_release_reason"), "owners")
+    op.create_check_constraint(
+        op.f("owners_release_reason"),
+        "owners",
+        "release_reason IN ('child_lost', 'lease', 'shutdown', 'silent')",
+    )
     op.add_column("artifacts", sa.Column("lost_at", sa.DateTime(timezone=True)))
     op.add_column("jobs", sa.Column("home_queue", sa.Text()))
     op.add_column("jobs", sa.Column("home_class", sa.SmallInteger()))
@@ -179,6 +185,13 @@ def downgrade() -> None:
         postgresql_where=sa.text("state = 'ready'"),
     )
     op.drop_column("artifacts", "lost_at")
+    op.execute("UPDATE owners SET release_reason = 'shutdown' WHERE release_reason = 'silent'")
+    op.drop_constraint(op.f("owners_release_reason"), "owners")
+    op.create_check_constraint(
+        op.f("owners_release_reason"),
+        "owners",
+        "release_reason IN ('child_lost', 'lease', 'shutdown')",
+    )
     op.drop_column("jobs", "expires_at")
     op.drop_column("jobs", "held")
     op.drop_column("jobs", "home_class")

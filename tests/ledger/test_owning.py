@@ -1,5 +1,6 @@
 import pytest
 
+from mangen import errors
 from mangen.ledger import jobs
 
 
@@ -89,7 +90,26 @@ def test_a_shutdown_is_uncharged_and_keeps_the_last_error(desk, wanted, second):
     assert (owner["released_at"] is not None, owner["release_reason"]) == (True, "shutdown")
 
 
-@pytest.mark.parametrize("reason", ["child_lost", "lease", "shutdown"])
+def test_a_worker_that_gives_its_work_up_is_uncharged_and_may_claim_again(desk, wanted):
+    a, b = desk.want(wanted("anchor", "c/a"), wanted("anchor", "c/b"))
+    late, _ = desk.run(a, b)
+    desk.book.cancel(b)
+    assert desk.book.give_up(desk.owner) == {a: "ready", b: "cancelled"}
+    row = desk.row(a)
+    assert (row["failures"], row["losses"], row["solo"], row["not_before"]) == (0, 0, False, None)
+    assert (
+        "reached no ledger"
+        in desk.sql("select error from attempts where job = :a", a=a)[0]["error"]
+    )
+    with pytest.raises(errors.FenceLost):
+        desk.finish(late)
+    [fence] = desk.run(a)
+    assert fence.attempt == 2
+    desk.finish(fence)
+    assert desk.book.give_up(desk.owner) == {}
+
+
+@pytest.mark.parametrize("reason", ["child_lost", "lease", "shutdown", "silent"])
 def test_stop_wins_over_a_release(desk, wanted, reason):
     [a] = desk.want(wanted("anchor", "c/a"))
     desk.run(a)
