@@ -71,6 +71,17 @@ class ControlledPool:
     def replace(self, owner: str) -> None:
         self._control.replace(owner)
 
+    def suspend(self) -> None:
+        self._control.suspend()
+
+    def resume(self) -> None:
+        self._control.resume()
+
+    def quiet(self) -> bool:
+        """Whether all that was claimed has been dropped after `suspend`."""
+        report = self._control.report()
+        return bool(report.get("suspended")) and not report.get("at_work")
+
     def learn(self, seen: Sequence[jobs.Observation]) -> None:
         """Hand the pool what workers before this one saw of work and of loading."""
         self._control.learn([_recalled(one) for one in seen if one.kind in {"work", "load"}])

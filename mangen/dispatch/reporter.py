@@ -2,7 +2,8 @@
 
 Two threads with a connection each, so that a broker which hangs under the pass never costs a
 heartbeat: one beats, releases lost children and keeps observations; the other LISTENs, and leads
-the pass when nobody else does.
+the pass when nobody else does. A third watches over the beats: where none was taken for a lease,
+the pool drops its work, which others will have taken over, and starts none until one is taken.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import psycopg
 import sqlalchemy.exc as sa_exc
 
 from mangen import errors
-from mangen.dispatch import drain, leader
+from mangen.dispatch import drain, leader, vigil
 from mangen.ledger import jobs, ledger, owning
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,9 @@ class Pool(Protocol):
     def report(self) -> Mapping[str, Any]: ...
     def stop_job(self, job: int) -> None: ...
     def replace(self, owner: str) -> None: ...
+    def suspend(self) -> None: ...
+    def resume(self) -> None: ...
+    def quiet(self) -> bool: ...
     def learn(self, seen: Sequence[jobs.Observation]) -> None: ...
     def expect(self, models: Sequence[str]) -> None: ...
 
@@ -69,6 +73,8 @@ class Reporter:
         self._taught = False
         self._registered: set[str] = set()
         self._gone: set[str] = set()  # ended or lost here: they beat no more
+        self._vigil = vigil.Vigil(lease_s)
+        self._silent = threading.Event()  # no beat was taken for a lease: nothing runs here
         self._stop = threading.Event()
         self._poke = threading.Event()
         self._lost: collections.deque[tuple[str, set[int] | None, owning.Reason, str]] = (
@@ -78,12 +84,13 @@ class Reporter:
         self._seen: collections.deque[jobs.Observation] = collections.deque(maxlen=10_000)
         self._threads = [
             threading.Thread(target=self._beats, name="mangen-beat", daemon=True),
+            threading.Thread(target=self._watch, name="mangen-vigil", daemon=True),
             threading.Thread(target=self._passes, name="mangen-pass", daemon=True),
             threading.Thread(target=self._housekeeping, name="mangen-sweep", daemon=True),
         ]
 
     def start(self) -> None:
-        """Start both threads."""
+        """Start all threads."""
         for thread in self._threads:
             thread.start()
 
@@ -91,6 +98,8 @@ class Reporter:
         self, owner: str, alone: set[int] | None, reason: owning.Reason, report: str = ""
     ) -> None:
         """Queue the release of a child's jobs; never blocks. `report` is a file about its end."""
+        if self._silent.is_set():  # whatever ended it, its work had been dropped
+            alone, reason, report = None, "silent", ""
         self._gone.add(owner)
         self._lost.append((owner, alone, reason, report))
         self._poke.set()
@@ -109,7 +118,7 @@ class Reporter:
         self._poke.set()
 
     def stop(self, timeout_s: float = 10.0) -> None:
-        """Release what is still owned, give the lead away, end both threads."""
+        """Release what is still owned, give the lead away, end all threads."""
         self._stop.set()
         self._poke.set()
         for thread in self._threads:
@@ -128,6 +137,7 @@ class Reporter:
                 self._hand_back()
                 if not stopping:
                     self._beat()
+                    self._go_on()
                     self._teach()
                 self._observe()
                 failing_since = None
@@ -147,8 +157,6 @@ class Reporter:
         held = self._pool.owners()
         self._gone &= {str(one) for one in held}
         owners = [one for one in held if str(one) not in self._gone]
-        if not owners:
-            return
         for owner in owners:
             if str(owner) not in self._registered:
                 # before its first claim too: what is published is bounded by living owners
@@ -158,13 +166,42 @@ class Reporter:
                     self._pool.replace(str(owner))
         self._registered = {str(owner) for owner in owners}
         report = dict(self._pool.report())
-        report["capacity"] = report.get("capacity", 0) / len(owners)
+        report["capacity"] = report.get("capacity", 0) / max(1, len(owners))
+        began = self._vigil.begin()
         answer = self._book.beat(owners, report)
+        self._vigil.beaten(began)
         for fence in answer.stop:
             self._pool.stop_job(fence.job)
         for name in set(answer.released) - self._gone:
             log.warning("owner %s was released by another: its child is replaced", name)
             self._pool.replace(name)
+
+    def _watch(self) -> None:
+        """Drop the work when a lease went by without a beat: it is others' from then on."""
+        while not self._stop.wait(max(0.05, self._lease_s / 12)):
+            if self._vigil.lapsed() and not self._silent.is_set():
+                log.error(
+                    "no heartbeat reached the ledger for %.0f s: what runs is dropped, and nothing "
+                    "is begun until one does", self._lease_s,
+                )  # fmt: skip
+                self._silent.set()
+                self._pool.suspend()
+
+    def _go_on(self) -> None:
+        """After the beats came back: give up what was dropped, once it all was, and go on."""
+        if not self._silent.is_set():
+            return
+        if not self._pool.quiet():
+            self._stop.wait(0.1)
+            self._poke.set()
+            return
+        self._release_lost()  # who died of the silence since this round began
+        for owner in self._pool.owners():
+            if str(owner) not in self._gone:
+                self._book.give_up(owner)
+        self._silent.clear()
+        self._pool.resume()
+        log.warning("the ledger takes heartbeats again: work goes on")
 
     def _teach(self) -> None:
         """Tell the pool what was seen before it lived, once, and whose work is coming."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import sqlalchemy as sa
 
 from mangen import settings
-from mangen.comic.stages import door, kit, stage
+from mangen.comic.stages import door, kit, session, stage
 from mangen.ledger import jobs, ledger, migrate
 from mangen.pooling import testing, work
 
@@ -100,6 +102,40 @@ def test_a_member_that_was_taken_away_is_stale_and_leaves_no_file(book, comic, j
     assert outcome["a"].status is work.Status.STALE
     assert [file for file in (tmp_path / "artifacts").rglob("*") if file.is_file()] == []
     assert state(book, job) == "ready"
+
+
+def test_what_was_taken_away_is_left_between_steps(book, tmp_path, job):
+    """Its parent may be stopped and can't say so."""
+    chosen = settings.Settings(home=tmp_path, lease_s=1)
+    members = Endless()
+    owner = jobs.Owner.parse(testing.Here().owner)
+    book.register(owner)
+    one = session.StageSession(BUCKET, members, owner, kit.Kit(chosen, book))
+    one.add([item(job, "a")])
+    book.release(owner, reason="lease")
+    outcomes = {}
+    while not outcomes:
+        outcomes = one.step()
+    assert outcomes["a"].status is work.Status.STALE
+    assert (members.dropped, state(book, job)) == (["a"], "ready")
+
+
+class Endless(stage.Broken):
+    """Members that never end."""
+
+    def __init__(self):
+        super().__init__(RuntimeError("never raised"))
+        self.dropped = []
+
+    def add(self, key, job):
+        pass
+
+    def step(self):
+        time.sleep(0.01)
+        return {}
+
+    def drop(self, key):
+        self.dropped.append(key)
 
 
 def test_a_full_store_waits_uncharged(book, comic, job, tmp_path):

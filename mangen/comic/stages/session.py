@@ -19,9 +19,13 @@ from mangen.pooling import work
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: leases for which a step waits for a ledger that is away, before the child gives itself up
+#: leases for which a child waits for a ledger that it alone can't reach, before it gives itself up:
+#: its parent's heartbeats keep the work its own so long. Where those fail too, the parent drops the
+#: work after one lease (dispatch.reporter), and kills the child that waits here and does not hear
 _PATIENCE_LEASES = 10
-_PROGRESS_S = 2.0
+#: parts of a lease after which a session asks whether its work is still its own: its parent, who
+#: would say so, may be stopped
+_LOOKS = 3
 
 
 class LedgerAway(SystemExit):
@@ -52,6 +56,7 @@ class StageSession:
         self._cache = cache if cache is not None else {}
         #: what the ledger knows this batch by
         self._name = uuid.uuid4().hex[:12]
+        self._looked = time.monotonic()
 
     def add(self, items: Sequence[work.Item]) -> Mapping[work.Key, work.Outcome]:
         keys: dict[int, work.Key] = {}
@@ -103,13 +108,38 @@ class StageSession:
         return granted, refused
 
     def step(self) -> Mapping[work.Key, work.Outcome]:
-        outcomes = {}
+        outcomes = self._leave_lost()
+        if outcomes and self._fences.keys() <= self._parked.keys():
+            self._tell()
+            return outcomes
         for key, made in self._members.step().items():
             if isinstance(made, Exception):
                 outcomes[key] = self._fail(key, made)
             else:
                 outcomes[key] = self._finish(key, made)
         self._tell()
+        return outcomes
+
+    def _leave_lost(self) -> dict[work.Key, work.Outcome]:
+        """Part with members that were taken away: nothing they make would be accepted."""
+        now, outcomes = time.monotonic(), dict[work.Key, work.Outcome]()
+        if now - self._looked < self._kit.settings.lease_s / _LOOKS:
+            return outcomes
+        self._looked = now
+        mine = {key: one for key, one in self._fences.items() if key not in self._parked}
+        try:
+            held = self._kit.ledger.held([one.job for one in mine.values()], self._owner)
+        except Exception as error:
+            if not faults.is_unreachable(error):
+                raise
+            self._kit.ledger.dispose()
+            return outcomes
+        for key, fence in mine.items():
+            if held.get(fence.job) != fence:
+                log.warning("job %d attempt %d is another's by now", fence.job, fence.attempt)
+                self._members.drop(key)
+                self._forget(key)
+                outcomes[key] = work.Outcome.stale("it was taken away while it ran")
         return outcomes
 
     def drop(self, key: work.Key, why: work.Why) -> work.Outcome:
