@@ -24,6 +24,7 @@ _NOT = re.compile(
 #: before whom something is done to
 _TOWARDS = "在对向把被给跟朝到往从着住过了"
 _TO = re.compile(r"\b(?:to|at|of|with|from|for|by|toward|towards|behind|beside|before)$")
+_OBJECT = re.compile(r"(?:him|her|me)\b")
 _STOPS = "，。！？；,.!?;：:"
 
 
@@ -40,6 +41,8 @@ def subject(masked: str, at: int, mentions: Mentions, carried: Sequence[str]) ->
 
 def is_subject(masked: str, where: int) -> bool:
     """Say whether who is named there can be a subject: not the 他 of 从他的胯下, 跪在他面前."""
+    if _OBJECT.match(masked, where):
+        return False
     before = masked[:where].rstrip()
     if not before or before[-1] in _STOPS:
         return True
@@ -58,6 +61,9 @@ def gesture(
         clause = re.split(f"[{_STOPS}]", masked[: match.start()])[-1]
         if name is None or _NOT.search(clause) or _another(clause, match, mentions, language):
             continue
+        # they: all who are named in the same place
+        at = max((where for where, who in mentions if who == name), default=-1)
+        found.update({who: labels[match.group().lower()] for where, who in mentions if where == at})
         found[name] = labels[match.group().lower()]
     return found
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 
-from mangen.comic import lexicon, model, objects, people
+from mangen.comic import lexicon, model, objects
 
 #: camera moves that suit a framing
 MOTIONS = {
@@ -24,9 +25,11 @@ MOTIONS = {
     "insert": ("push", "pan_down", "pan_up"),
     "reaction": ("push", "shake", "pull"),
 }
+FAST = frozenset({"run", "strike"})  #: gestures that shake a picture
 #: framings that show who listens
 PAIRED = frozenset({"split", "over_shoulder"})
 STRONG = frozenset({"angry", "afraid", "surprised", "sad"})
+HEARD = 3  #: shots back in which somebody was seen who hears a voice now
 APART = 2  #: paragraphs between two who talk with each other
 #: what leads the eye to a thing
 _SHOWS = re.compile(
@@ -48,6 +51,7 @@ class Facts:
     called: str | None
     focus: str
     looks_up: bool  #: the words begin in the sky
+    comes: bool = False  #: somebody is seen for the first time
 
     @property
     def chance(self) -> int:
@@ -104,9 +108,10 @@ def _listener(facts: Sequence[Facts], n: int) -> str | None:
     """To whom the one who speaks here does it."""
     one = facts[n]
     if one.unseen:
-        before = facts[n - 1] if n else None
-        heard = before is not None and not one.opens and _same_scene(one, before)
-        return next(iter(before.shot.characters), None) if before and heard else None
+        before = facts[max(0, n - HEARD) : n][::-1]
+        there = itertools.takewhile(lambda other: _same_scene(one, other), before)
+        faces = (name for other in there for name in other.shot.characters)
+        return None if one.opens else next(faces, None)
     if len(one.speakers) != 1:
         return next(iter(one.speakers[1:]), None)
     speaker = one.speakers[0]
@@ -135,7 +140,7 @@ def _base(one: Facts, before: Facts | None, listener: str | None) -> str:
         return _talk(one, before, listener)
     if one.opens:
         return "establish"
-    if _action(one.shot.lines[0].language).search(one.narration):
+    if seen and _acts(one):
         return "action"
     if not seen:
         return "insert" if one.focus else "establish"
@@ -143,7 +148,12 @@ def _base(one: Facts, before: Facts | None, listener: str | None) -> str:
         feels = one.shot.emotions[0] != "calm" or bool(one.shot.gestures[0])
         if feels and _same_scene(one, before):
             return "reaction"
-    if one.focus and not one.strong and (one.chance % 2 or _SHOWS.search(one.narration)):
+    if (
+        one.focus
+        and not one.strong
+        and not one.comes
+        and (one.chance % 2 or _SHOWS.search(one.narration))
+    ):
         return "insert"
     alone = len(seen) == 1
     return "close" if alone and one.chance % (2 if one.strong else 4) == 1 else "medium"
@@ -164,12 +174,15 @@ def _talk(one: Facts, before: Facts | None, listener: str | None) -> str:
     return ("over_shoulder", "medium", "close", "over_shoulder")[one.chance % 4]
 
 
+def _acts(one: Facts) -> bool:
+    """Say whether somebody who is seen does something fast; a clock that struck nine does not."""
+    if one.shot.lines[0].language == "en":
+        return bool(FAST.intersection(one.shot.gestures))
+    return _action().search(one.narration) is not None
+
+
 @functools.cache
-def _action(language: people.Language) -> re.Pattern[str]:
-    if language == "en":
-        kinds = {"run", "strike"}
-        listed = [w for w, kind in lexicon.labels("english-gesture").items() if kind in kinds]
-        return re.compile(rf"\b(?:{lexicon.alternation(listed)})\b")
+def _action() -> re.Pattern[str]:
     return re.compile(lexicon.alternation(list(lexicon.words("action"))))
 
 

@@ -25,7 +25,9 @@ _WHEN = re.compile(f"{_TIME}(?:的?{_TIME})?")
 _JUMP = re.compile(
     r"[一二两三四五六七八九十百千数几\d]+多?余?个?(?:年|天|日|月|个?小时|载)之?后|(?:第二|次|翌|隔)[天日晚]"
     r"|(?:\w+ ){1,2}(?:years?|days?|months?|weeks?) later"
-    r"|(?:the )?(?:next|following) (?:day|morning|evening|night)",
+    r"|(?:the )?(?:next|following) (?:day|morning|evening|night)|that (?:evening|night)"
+    r"|in the morning|(?:the )?(?:morning|night) (?:after|came)|at (?:dawn|daybreak|sunrise)"
+    r"|(?:on )?the (?:second|third|fourth|fifth|last) (?:day|morning|evening|night)",
     re.IGNORECASE,
 )
 _IN_MIND = re.compile(r"^(?:这|那)")

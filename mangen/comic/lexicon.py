@@ -1,4 +1,4 @@
-"""The words that rules go by, read from lexicon.txt and things.txt once."""
+"""The words that rules go by, read from its .txt files once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import importlib.resources
 from collections.abc import Mapping
 
-_FILES = ("lexicon.txt", "things.txt")
+_FILES = ("lexicon.txt", "english.txt", "things.txt")
 
 
 @functools.cache

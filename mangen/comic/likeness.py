@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from mangen.comic import ages, lexicon, model, people, scenes
+from mangen.comic import ages, attire, lexicon, model, people, requests, scenes
+from mangen.engines.animatic import troupe
 
 WORDS = 6  #: words about looks on a sheet
 TEMPERS = 2  #: words about how somebody is, for the voice
@@ -33,6 +34,7 @@ class Told(Protocol):
     text: str
     people: tuple[str, ...]
     mentions: tuple[tuple[int, str], ...]
+    joined: bool
     setting: scenes.Setting
 
 
@@ -62,13 +64,30 @@ def characters(
     # those who are only talked of come last: they are drawn where somebody sees them later
     drawn += [name for name, one in cast.people.items() if name not in drawn and not one.role]
     del drawn[most:]
-    about = _about(drawn, told)
+    beats = [*told]
+    about = _about(drawn, beats)
     made = [_character(name, cast, about[name], era) for name in drawn]
+    if cast.language == "en":
+        made = [_described(one, cast, beats) for one in made]
     made = [
-        dataclasses.replace(one, sex=_sex_of_self(speech)) if one.name == people.SELF_ZH else one
+        dataclasses.replace(one, sex=_sex_of_self(speech, one.name, cast.language))
+        if one.name in people.SELVES and one.sex == "unknown"
+        else one
         for one in made
     ]
     return [dataclasses.replace(one, sex=_decided(one, cast)) for one in made]
+
+
+def unlike(characters: Sequence[model.Character], whole: str) -> list[model.Character]:
+    """The same characters, seeds raised where two would look alike.
+
+    Whoever the text names first chooses first: what it adds at its end changes nobody's looks.
+    """
+    named = [whole.find(one.name) % (len(whole) + 1) for one in characters]
+    order = sorted(range(len(characters)), key=lambda k: (named[k], characters[k].name))
+    sheets = [requests.sheet(requests.sheet_params(characters[k])) for k in order]
+    seeds = {sheet.name: sheet.seed for sheet in troupe.unlike(sheets)}
+    return [dataclasses.replace(one, seed=seeds[one.name]) for one in characters]
 
 
 def _decided(one: model.Character, cast: people.Cast) -> people.Sex:
@@ -79,19 +98,63 @@ def _decided(one: model.Character, cast: people.Cast) -> people.Sex:
     return "female" if person is not None and person.role and one.seed % 2 else "male"
 
 
-def _sex_of_self(speech: Iterable[tuple[str | None, str]]) -> people.Sex:
-    called = {
-        sex: re.compile(
-            rf"[^，。！？,!?]{{0,2}}(?:{lexicon.alternation(list(lexicon.words(section)))})"
-            r"好?(?:[，,。！!？?…]|$)"
-        )
-        for sex, section in (("female", "female-title"), ("male", "male-title"))
-    }
+def _described(one: model.Character, cast: people.Cast, beats: Sequence[Told]) -> model.Character:
+    """Somebody of an English text as its sentences tell, what is present before what is past."""
+    looks: tuple[list[str], list[str]] = ([], [])
+    found: list[attire.Told] = []
+    sexes = {name: person.sex for name, person in cast.people.items()}
+    for beat in beats:
+        for told in attire.told(beat.text, beat.mentions, beat.people, sexes, joined=beat.joined):
+            if told.name == one.name:
+                looks[beat.setting.memory].extend(told.looks)
+                found += [told] if not beat.setting.memory else []
+    age = next((told.age for told in found if told.age not in {None, "adult"}), None)
+    sex = next((told.sex for told in found if told.sex != "unknown"), one.sex)
+    tempers = [word for word in one.words if word in lexicon.words("english-temper")]
+    named = one.name in cast.people and not cast.people[one.name].role
+    return dataclasses.replace(
+        one,
+        words=(*_fullest(looks[0] or looks[1])[:WORDS], *tempers[:TEMPERS]),
+        age=age if age and (one.age == "adult" or named) else one.age,
+        sex=sex if one.sex == "unknown" else one.sex,
+    )
+
+
+def _fullest(looks: Sequence[str]) -> list[str]:
+    """Each look once, in its fullest words: a dark green cloak, not the cloak of it."""
+    once = list(dict.fromkeys(looks))
+    return [
+        look
+        for look in once
+        if not any(look != other and look.split()[-1:] == other.split()[-1:]
+                   and set(look.split()) < set(other.split()) for other in once)
+    ]  # fmt: skip
+
+
+def _sex_of_self(
+    speech: Iterable[tuple[str | None, str]], self_: str, language: people.Language
+) -> people.Sex:
+    """Who is I: by what the others call me."""
     votes = 0
-    for speaker, words in speech:
-        if speaker != people.SELF_ZH:
-            votes += bool(called["female"].match(words)) - bool(called["male"].match(words))
+    lines = [*speech]
+    for n, (speaker, words) in enumerate(lines):
+        near = {who for who, _ in lines[max(0, n - 1) : n + 2]}
+        if speaker != self_ and (self_ in near or language == "zh"):
+            votes += bool(_called("female", language).search(words))
+            votes -= bool(_called("male", language).search(words))
     return "female" if votes > 0 else "male" if votes < 0 else "unknown"
+
+
+@functools.cache
+def _called(sex: str, language: people.Language) -> re.Pattern[str]:
+    if language == "en":
+        listed = {
+            "female": "miss|ma['’]am|madam|girl|my lady|madame",
+            "male": "sir|boy|lad|mister|son",
+        }
+        return re.compile(rf"(?:^|,\s)(?:my |young )?(?:{listed[sex]})(?:[,.!?]|$)", re.IGNORECASE)
+    listed_zh = lexicon.alternation(list(lexicon.words(f"{sex}-title")))
+    return re.compile(rf"^[^，。！？,!?]{{0,2}}(?:{listed_zh})好?(?:[，,。！!？?…]|$)")
 
 
 def _about(names: Sequence[str], told: Iterable[Told]) -> dict[str, tuple[list[str], list[str]]]:
@@ -136,7 +199,7 @@ def _character(
     text = f"{present} {past}"
     sex = person.sex if person else people.PRONOUNS.get(name, "unknown")
     age = person.age if person else "adult"
-    if age in {"adult", "youth"} and not (person and person.role):
+    if cast.language == "zh" and age in {"adult", "youth"} and not (person and person.role):
         age = ages.of(present, name) or ages.of(text, name) or age
     looks = _worded(present, "look", cast.language) or _worded(past, "look", cast.language)
     tempers = _worded(text, "temper", cast.language)

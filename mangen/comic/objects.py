@@ -33,6 +33,15 @@ _COLOURED = "红白黑青蓝紫绿黄粉皮旧色的"
 _BY_NIGHT = frozenset({"moon"})
 
 
+#: what is a verb as often: the waves rose
+_HOMOGRAPHS = frozenset({"rose", "watch", "fan", "ring", "note", "book", "stand"})
+_NOUN = re.compile(
+    r"\b(?:an?|the|his|her|my|their|this|that|one|red|white|pink|yellow|black|gold|golden|silver|old"
+    r"|single|withered|small|little|large|leather|thick|wedding|pocket)\s$",
+    re.IGNORECASE,
+)
+
+
 class Named(NamedTuple):
     """A thing where the text names it."""
 
@@ -55,6 +64,8 @@ def named(masked: str, language: people.Language) -> list[Named]:
         for match in re.finditer(r"[A-Za-z][A-Za-z\-]*", masked):
             word = match.group().lower()
             label = labels.get(word) or (labels.get(word[:-1]) if word.endswith("s") else None)
+            if word in _HOMOGRAPHS and not _NOUN.search(masked, 0, match.start()):
+                continue
             if label:
                 tone = tones.of(masked[: match.start()], word, language)
                 found.append(Named(match.start(), match.end(), label, tone))

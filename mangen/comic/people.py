@@ -7,16 +7,16 @@ import dataclasses
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
-from mangen.comic import lexicon
+from mangen.comic import lexicon, phrases
 
 Language = Literal["zh", "en"]
 Sex = Literal["female", "male", "unknown"]
 Age = Literal["child", "youth", "adult", "elder"]
 
 SELF_ZH, SELF_EN = "我", "I"
-SELVES = frozenset({SELF_ZH, SELF_EN})
+SELVES = frozenset({SELF_ZH, SELF_EN, "me"})
 #: who is meant by a pronoun
 PRONOUNS: Mapping[str, Sex] = {
     "他": "male",
@@ -25,7 +25,11 @@ PRONOUNS: Mapping[str, Sex] = {
     "she": "female",
     "He": "male",
     "She": "female",
+    "him": "male",
+    "her": "female",
 }
+#: several at once
+GROUPS = frozenset({"they", "They", "we", "We", "他们", "她们", "我们", "二人", "两人", "两个人"})
 
 #: somebody new, whom the next pronoun means
 STRANGER = re.compile(
@@ -35,6 +39,13 @@ STRANGER = re.compile(
 #: before the subject of a clause
 _SUBJECT = re.compile(
     r"(?:^|[，。！？；：…—”」』、,.;:!?\"”]\s?|\band\s|\bthat\s|\bwhen\s|\bas\s)$"
+)
+
+
+#: the object of a verb, not whose something is
+_HER = (
+    r"her(?=\s*[.,;:!?—]|\s*$|\s(?:to|with|in|on|at|and|from|by|through|into|as|for|up|down|away|off"
+    r"|over|again|out|back|before|that|who|the|an?)\b)"
 )
 
 
@@ -49,6 +60,16 @@ class Person:
     role: bool = False  #: named by what they are, not by a name
 
 
+class Word(NamedTuple):
+    """A word for somebody where it stands; `name` is empty where only the context tells who."""
+
+    start: int
+    end: int
+    word: str
+    name: str
+    phrase: phrases.Phrase | None = None
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Cast:
     """All people of a text, the most mentioned first."""
@@ -57,14 +78,33 @@ class Cast:
     aliases: Mapping[str, str]  #: word in the text -> name
     first_person: bool
     language: Language
+    roles: Mapping[str, str] = dataclasses.field(default_factory=dict)  #: English noun -> name
+
+    def words(self, text: str, *, joined: bool = False) -> list[Word]:
+        """Every word for somebody in a stretch of text, in order; `joined` to a clause before."""
+        found = [
+            Word(m.start(), m.end(), m.group(), self.aliases.get(m.group(), ""))
+            for m in self.pattern.finditer(text)
+        ]
+        if self.language == "zh":
+            return found
+        taken = {at for word in found for at in range(word.start, word.end)}
+        for one in phrases.find(text, joined=joined):
+            if one.own or one.told or one.away or one.end - 1 in taken:
+                continue
+            name = "" if one.anyone else self.roles.get(phrases.canonical(one.noun), "")
+            if name or one.anyone:
+                found.append(Word(one.start, one.end, one.noun, name, one))
+        return sorted(found)
 
     @functools.cached_property
     def pattern(self) -> re.Pattern[str]:
         """Every word for somebody, pronouns last."""
         listed = lexicon.alternation(list(self.aliases))
         if self.language == "en":
-            pronouns = "he|she|He|She" + ("|I" if self.first_person else "")
-            return re.compile(rf"\b(?:{listed}|{pronouns})\b" if listed else rf"\b(?:{pronouns})\b")
+            pronouns = f"he|she|He|She|him|{_HER}|[Tt]hey|[Ww]e" + "|I|me" * self.first_person
+            listed = f"{listed}|{pronouns}" if listed else pronouns
+            return re.compile(rf"(?<![\w'’])(?:{listed})(?!\w)")
         pronouns = "(?<!其)[他她](?!们)" + ("|我(?!们)" if self.first_person else "")
         return re.compile(f"{listed}|{pronouns}" if listed else pronouns)
 
@@ -111,13 +151,12 @@ def _vote(
     """Count the pronouns of a paragraph; answers whom the next one's may mean."""
     named: list[str] = []
     used: set[str] = set()
-    for match in found.pattern.finditer(line):
-        word = match.group()
-        if word in found.aliases:
-            named.append(found.aliases[word])
+    for start, _, word, name, phrase in found.words(line):
+        if name or phrase:
+            named.append(name or "?")
             continue
         fresh, used = word not in used, used | {word}
-        if word in SELVES or not fresh or not _SUBJECT.search(line, 0, match.start()):
+        if word not in PRONOUNS or not fresh or not _SUBJECT.search(line, 0, start):
             continue
         vote = 1 if PRONOUNS[word] == "female" else -1
         if len(set(named)) == 1:

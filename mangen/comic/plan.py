@@ -9,6 +9,7 @@ from typing import Literal
 
 from mangen import errors
 from mangen.comic import (
+    acquaintance,
     acts,
     ages,
     cast,
@@ -72,7 +73,8 @@ class _Planner:
         narration = [_narration(row) for row in rows]
         speech = [piece.text for row in rows for piece in row if piece.quoted]
         found = cast.find(narration, speech, self.source.text, self.language)
-        self.era = scenery.era(self.source.text)
+        found = acquaintance.known(found, [chapter.rows for chapter in chapters])
+        self.era = scenery.era(self.source.text, self.language)
         told = [(chapter, self._beats(chapter, found)) for chapter in chapters]
         characters = likeness.characters(
             found,
@@ -92,12 +94,16 @@ class _Planner:
             ],
             narration,
         )
-        names = frozenset(character.name for character in characters)
+        characters = likeness.unlike(characters, self.source.text)
+        drawn = {character.name: character for character in characters}
+        for beat in (one for _, beats in told for one in beats if one.language == "en"):
+            if not beat.quoted:
+                beat.aged = acquaintance.aged(beat.text, beat.mentions, beat.people, drawn)
         for chapter, beats in told:
             chapter.shots = staging.shots(
                 staging.group(beats),
                 source=self.source.text,
-                cast=names,
+                cast=frozenset(drawn),
                 then=then,
                 identities=self.identities,
             )
@@ -169,6 +175,7 @@ class _Planner:
                     mentions=who.mentions,
                     setting=setting,
                     held=in_hands,
+                    joined=bool(beats) and not beats[-1].quoted and beats[-1].text.endswith(","),
                 )
                 if not piece.quoted:
                     self._act(beat, scenery.mask(piece.text, found.masked), tones)

@@ -25,10 +25,14 @@ _DOORS = {
 #: after these a place is seen in a picture or spoken of
 _TOLD = re.compile("照片|相片|画上|画里|画中|电视|屏幕|地图|信里|信中|信上|听说|据说|说起|提起")
 #: words that count where no other tells: what is nearly always near another place, and lamps
-_VAGUE = frozenset(
-    {"house", "home", "fire", "bed", "boat", "bar", "lamp", "lantern", "lamplight", "candle"}
-    | {"烛光", "灯火", "萤火", "霓虹灯"}
+_VAGUE = frozenset({"烛光", "灯火", "萤火", "霓虹灯"} | set(lexicon.words("english-vague")))
+_TOLD_EN = re.compile(
+    r"\b(?:photograph|photo|picture|portrait|painting|heard of|told of|spoke of|talked of"
+    r"|dreamed of|thought of|letter from|message from|lived in|came from)\b[^.!?]*$"
 )
+#: a ship has these on board
+_SHIPS = frozenset({"spaceship", "deck"})
+_NOT_SO = re.compile(r"\b(?:not|never|no|nor|without)\s(?:\w+\s)?$")
 _INSIDE = frozenset("里裡内中上下边邊外前口间間旁")
 _GOING = frozenset("在到进進出入回过往向沿")
 
@@ -39,16 +43,20 @@ class Seen:
 
     place: str | None = None
     place_is_sure: bool = False
+    time_is_sure: bool = True  #: a lamp tells of an hour only where nothing else does
     time: str | None = None
     weather: str | None = None
     mood: str | None = None
 
 
-def look(narration: str, names: Collection[str], language: Language) -> Seen:
-    """The labels that the narration of a paragraph names; names of people are no weather."""
+def look(narration: str, names: Collection[str], language: Language, here: str = "") -> Seen:
+    """The labels that the narration of a paragraph names; names of people are no weather.
+
+    `here` is the place that the story is in.
+    """
     masked = mask(narration, names)
     if language == "en":
-        return _look_english(masked)
+        return _look_english(masked, here)
     singles = _singles(masked)
     place, sure = _place(masked, singles)
     return Seen(
@@ -153,10 +161,12 @@ def most(text: str, kind: str) -> str | None:
     """The label of a kind with the most words in the text; of equals the first to appear."""
     counts: dict[str, int] = {}
     labels = lexicon.labels(kind)
-    for match in _all(kind).finditer(text):
+    english = kind.startswith("english-")
+    pattern = _english(kind.removeprefix("english-")) if english else _all(kind)
+    for match in pattern.finditer(text.lower() if english else text):
         if text[match.start() - 1 : match.start()] in _DENIALS:
             continue
-        label = labels[match.group()]
+        label = labels[match["word"] if english else match.group()]
         counts[label] = counts.get(label, 0) + 1
     return max(counts, key=lambda label: counts[label]) if counts else None
 
@@ -166,15 +176,34 @@ def _all(kind: str) -> re.Pattern[str]:
     return re.compile(lexicon.alternation(list(lexicon.labels(kind))))
 
 
-def _look_english(masked: str) -> Seen:
-    tokens = re.findall(r"[a-z][a-z\-]*", masked.lower())
+def _look_english(masked: str, here: str) -> Seen:
+    text = masked.lower()
     found: dict[str, str | None] = {}
+    sure: dict[str, bool] = {}
     for kind in ("place", "time", "weather", "mood"):
         labels = lexicon.labels(f"english-{kind}")
-        hits = [labels[token] for token in tokens if token in labels and token not in _VAGUE]
-        hits = hits or [labels[token] for token in tokens if token in labels]
-        found[kind] = hits[-1] if hits else None
-    return Seen(place_is_sure=found["place"] is not None, **found)
+        hits = [
+            (match.group(), labels[match["word"]])
+            for match in _english(kind).finditer(text)
+            if not (kind == "place" and _is_told(text, match, here))
+        ]
+        certain = [hit for hit in hits if hit[0] not in _VAGUE]
+        sure[kind] = bool(certain)
+        found[kind] = next((label for _, label in reversed(certain or hits)), None)
+    return Seen(place_is_sure=sure["place"], time_is_sure=sure["time"], **found)
+
+
+@functools.cache
+def _english(kind: str) -> re.Pattern[str]:
+    listed = lexicon.alternation(list(lexicon.labels(f"english-{kind}")))
+    return re.compile(rf"(?<![\w-])(?P<word>{listed})(?:e?s)?(?![\w-])")
+
+
+def _is_told(text: str, match: re.Match[str], here: str) -> bool:
+    """Say whether a place is spoken of, seen in a picture, or part of the ship one is aboard."""
+    before = re.split("[.!?;:]" if "photo" not in text else "[.!?;]", text[: match.start()])[-1]
+    aboard = here in _SHIPS and match["word"] in lexicon.words("english-aboard")
+    return aboard or _TOLD_EN.search(before) is not None
 
 
 def emotion(text: str, language: Language) -> str | None:
@@ -182,13 +211,14 @@ def emotion(text: str, language: Language) -> str | None:
     if language == "zh":
         return most(text, "emotion")
     labels: Mapping[str, str] = lexicon.labels("english-emotion")
-    tokens = re.findall(r"[a-z]+", text.lower())
-    for before, token in zip(["", *tokens], tokens, strict=False):
-        if token in labels and before not in {"not", "never", "no", "nor"}:
-            return labels[token]
+    for match in _english("emotion").finditer(text.lower()):
+        if not _NOT_SO.search(text[: match.start()].lower()):
+            return labels[match["word"]]
     return None
 
 
-def era(text: str) -> str:
+def era(text: str, language: Language = "zh") -> str:
     """The age a text plays in, by its words."""
-    return most(text, "era") or "modern"
+    if language == "zh":
+        return most(text, "era") or "modern"
+    return most(text, "english-era") or "modern"

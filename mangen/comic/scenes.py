@@ -7,6 +7,7 @@ still plays where the one who remembers is.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -28,8 +29,13 @@ _HOME = {
     "campus": "classroom",
     "countryside": "courtyard",
     "modern": "room",
+    "victorian": "room",
+    "medieval": "field",
+    "future": "spaceship",
 }
-_INDOORS = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
+_INDOORS = frozenset(
+    {"room", "hall", "shop", "classroom", "office", "hospital", "train", "spaceship"}
+)
 _OUTDOOR_THINGS = frozenset({"boat", "melons", "moon", "train", "horse", "car", "tree"})
 #: a mood of events, which is over when they are
 _PASSING = "tense"
@@ -51,6 +57,7 @@ class _State:
 
     labels: protocol.SceneLabels
     lasting: list[str] = dataclasses.field(default_factory=list)  #: things that stay
+    timed: bool = False  #: the hour was told
 
     def moved(self, seen: scenery.Seen, *, first: bool) -> None:
         before = self.labels
@@ -58,9 +65,10 @@ class _State:
         self.labels = dataclasses.replace(
             before,
             place=place,
-            time=seen.time or before.time,
+            time=(seen.time if seen.time_is_sure or not self.timed else None) or before.time,
             weather=seen.weather or before.weather,
         )
+        self.timed = self.timed or (seen.time is not None and seen.time_is_sure)
         if place != before.place:
             self.lasting = []
 
@@ -74,6 +82,43 @@ def of(
     era: str,
 ) -> list[list[Setting]]:
     """The setting of each piece of each paragraph; `narration` is that of each paragraph."""
+    if language == "zh":
+        return _of(rows, narration, names, language=language, era=era)
+    runs = [run for row in rows for run in _runs(row, names)]
+    words = [
+        "".join("“”" if piece.quoted else f"{piece.text} " for piece in run).strip() for run in runs
+    ]
+    told = iter(_of(runs, words, names, language=language, era=era))
+    found: list[list[Setting]] = []
+    for row in rows:
+        found.append([])
+        while len(found[-1]) < len(row):
+            found[-1] += next(told)
+    return found
+
+
+def _runs(row: Sequence[sentences.Piece], names: Sequence[str]) -> list[Sequence[sentences.Piece]]:
+    """A paragraph in parts, each from where it names a new place: until then it plays before."""
+    cuts: list[int] = []
+    last: str | None = None
+    for n, piece in enumerate(row):
+        place = None if piece.quoted else scenery.look(piece.text, names, "en").place
+        if place and place != last:
+            if last is not None or (n and not row[n - 1].text.endswith((",", ":"))):
+                cuts.append(n)
+            last = place
+    bounds = [0, *cuts, len(row)]
+    return [row[a:b] for a, b in itertools.pairwise(bounds) if a < b]
+
+
+def _of(
+    rows: Sequence[Sequence[sentences.Piece]],
+    narration: Sequence[str],
+    names: Sequence[str],
+    *,
+    language: people.Language,
+    era: str,
+) -> list[list[Setting]]:
     seen = [scenery.look(words, names, language) for words in narration]
     home = _HOME.get(era, "room")
     early = [one for one in seen[:12] if one.place]
@@ -83,11 +128,19 @@ def of(
     kept: _State | None = None  #: the scene that a memory interrupts
     sobered = False  #: back from a memory: the present looks paler
     told: list[list[Setting]] = []
-    for n, (row, words, one) in enumerate(zip(rows, narration, seen, strict=True)):
+    for n, (row, words, first) in enumerate(zip(rows, narration, seen, strict=True)):
+        here = now.labels.place
+        one = scenery.look(words, names, language, here) if language == "en" else first
         before, lead, entered, returned = now.labels, 0, False, False
-        if kept is not None and RETURN.search(words) and not FLASHBACK.search(words):
+        remembers = FLASHBACK.search(words)
+        if kept is not None and not remembers and _is_back(words, row, language):
             now, kept, returned = kept, None, True
-        elif kept is None and one.place_is_sure and FLASHBACK.search(words):
+        elif (
+            kept is None
+            and remembers
+            and one.place_is_sure
+            and _is_there(words[remembers.start() :], names, language)
+        ):
             kept = _State(dataclasses.replace(before, place=home) if n == 0 else before)
             kept.lasting = now.lasting
             now = _State(dataclasses.replace(before, weather="clear", time="day"))
@@ -127,6 +180,20 @@ def of(
                 )
             )
     return told
+
+
+def _is_back(words: str, row: Sequence[sentences.Piece], language: people.Language) -> bool:
+    """Say whether a memory is over: the words say so, or somebody speaks."""
+    talks = language == "en" and any(piece.quoted for piece in row)
+    return talks or RETURN.search(words) is not None
+
+
+def _is_there(words: str, names: Sequence[str], language: people.Language) -> bool:
+    """Say whether what is remembered is a place: its own sentence names one."""
+    if language == "zh":
+        return True
+    sentence = re.split("[.!?]", words)[0]
+    return scenery.look(sentence, names, language).place_is_sure
 
 
 def _lead(row: Sequence[sentences.Piece], names: Sequence[str], language: people.Language) -> int:

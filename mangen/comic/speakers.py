@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import itertools
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from mangen.comic import attribution, people, sentences
+from mangen.comic import attribution, people, sentences, witness
 
 TURNS_BACK = 8  #: how far back the other one of a conversation may have spoken
 PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
 
 
-INTRODUCED = 7  #: paragraphs after which a stranger will be named, or never
 RUN = 40  #: turns in a row without a name that are still told by the one who follows
 
 _CALLS = re.compile(r"[哥姐弟妹叔伯爷姨]?(?:[，。！？…、,!?.]|$)")
-
-
-class Mention(NamedTuple):
-    """A word for somebody at a place in a stretch of narration."""
-
-    at: int
-    end: int
-    name: str
 
 
 @dataclasses.dataclass(slots=True)
@@ -34,7 +23,7 @@ class _Segment:
     quoted: bool
     text: str
     pieces: list[int]
-    mentions: list[Mention] = dataclasses.field(default_factory=list)
+    mentions: list[witness.Mention] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(slots=True)
@@ -58,15 +47,12 @@ class Told:
 
 
 class Teller:
-    """Follows a chapter; its memory of who was mentioned last is what pronouns refer to."""
+    """Follows a chapter: who says what."""
 
     def __init__(self, cast: people.Cast) -> None:
         self.cast = cast
-        self.recent: collections.deque[str] = collections.deque(maxlen=4)
-        self.last_by_sex: dict[people.Sex, str] = {}
+        self.witness = witness.Witness(cast)
         self.subject: str | None = None
-        self.met: set[str] = set()
-        self.ahead: Sequence[Sequence[sentences.Piece]] = ()
 
     def tell(self, paragraphs: Sequence[Sequence[sentences.Piece]]) -> list[list[Told]]:
         """For each piece of each paragraph of a chapter: who speaks, who is seen."""
@@ -75,7 +61,7 @@ class Teller:
         lead: _Segment | None = None
         for number, pieces in enumerate(paragraphs):
             row: list[Told] = [Told(None, ())] * len(pieces)
-            self.ahead = paragraphs[number + 1 : number + 1 + INTRODUCED]
+            self.witness.next_paragraph(paragraphs[number + 1 :])
             segments = _segments(pieces)
             for segment in segments:
                 self._read(segment, pieces, row)
@@ -102,10 +88,13 @@ class Teller:
         seen: tuple[str, ...] = ()
         for number in segment.pieces:
             piece = pieces[number]
-            found = [
-                Mention(at + m.at, at + m.end, m.name)
-                for m in self._mentions(piece.text, segment.quoted)
-            ]
+            named = self.witness.mentions(
+                piece.text,
+                quoted=segment.quoted,
+                rest=" ".join(one.text for one in pieces[number + 1 :]),
+                before=before.text if before else "",
+            )
+            found = [witness.Mention(at + m.at, at + m.end, m.name) for m in named]
             segment.mentions += found
             at += len(piece.text)
             if segment.quoted:
@@ -114,68 +103,8 @@ class Teller:
                 seen = tuple(dict.fromkeys(m.name for m in found))
             else:
                 seen = seen[-1:]
-            named = tuple((m.at - at + len(piece.text), m.name) for m in found)
-            row[number] = Told(None, seen, named)
+            row[number] = Told(None, seen, tuple((m.at, m.name) for m in named))
             before = piece
-
-    def _mentions(self, text: str, quoted: bool) -> list[Mention]:  # noqa: FBT001 - told by its name
-        found: list[Mention] = []
-        for match in self.cast.pattern.finditer(text):
-            word = match.group()
-            if word in people.PRONOUNS or word in people.SELVES:
-                if quoted:
-                    continue
-                name = word if word in people.SELVES else self._referent(word)
-            else:
-                name = self.cast.aliases[word]
-            self._remember(name)
-            found.append(Mention(match.start(), match.end(), name))
-        stranger = None if quoted else people.STRANGER.search(text)
-        if stranger and not any(stranger.start() <= m.at < stranger.end() for m in found):
-            newcomer = self._introduced(stranger)
-            if newcomer:
-                self._remember(newcomer)
-                found.append(Mention(stranger.start(), stranger.end(), newcomer))
-        return sorted(found)
-
-    def _introduced(self, stranger: re.Match[str]) -> str | None:
-        """Who somebody is that comes without a name: the next new one who is named."""
-        sex = "female" if stranger["female"] else "male" if stranger["male"] else None
-        for piece in itertools.chain.from_iterable(self.ahead):
-            for match in self.cast.pattern.finditer(piece.text):
-                name = self.cast.aliases.get(match.group())
-                person = self.cast.people.get(name or "")
-                if person is None or person.role or person.name in self.met:
-                    continue
-                if person.sex in {sex, "unknown"}:
-                    return person.name
-        return None
-
-    def _referent(self, pronoun: str) -> str:
-        sex = people.PRONOUNS[pronoun]
-        known = self.last_by_sex.get(sex)
-        if known:
-            return known
-        other = "female" if sex == "male" else "male"
-        # the first of two who were named together is the likelier subject
-        for name in reversed(self.recent):
-            person = self.cast.people.get(name)
-            if name not in people.SELVES and person and person.sex != other:
-                self.last_by_sex[sex] = name
-                return name
-        return (
-            {"male": "他", "female": "她"}[sex] if self.cast.language == "zh" else pronoun.lower()
-        )
-
-    def _remember(self, name: str) -> None:
-        self.met.add(name)
-        if name in self.recent:
-            self.recent.remove(name)
-        self.recent.appendleft(name)
-        person = self.cast.people.get(name)
-        sex = person.sex if person else people.PRONOUNS.get(name, "unknown")
-        if sex != "unknown":
-            self.last_by_sex[sex] = name
 
     # ------------------------------------------------------------ speech
 
@@ -201,9 +130,12 @@ class Teller:
             called = segment.mentions[0].name if segment.mentions else None
             if called == speaker or (segment.mentions and segment.mentions[0].at > 3):
                 called = None
-            turns.append(_Turn(paragraph, segment, speaker, called, tuple(self.recent), stranger))
+            called = called or _addressed(segment, speaker)
+            turns.append(
+                _Turn(paragraph, segment, speaker, called, tuple(self.witness.recent), stranger)
+            )
             if speaker:
-                self._remember(speaker)
+                self.witness.remember(speaker)
             said_before = speaker
 
     def _speaker(
@@ -266,7 +198,7 @@ class Teller:
                 continue
             before = turns[n - 1] if n and _near(turns[n - 1], turn) else None
             if before and before.speaker:
-                turn.speaker = _other(turns, n, before.speaker, before.called)
+                turn.speaker = self._other(turns, n, before.speaker, before.called)
                 continue
             run = _unknown_run(turns, n)
             after = turns[run] if run < len(turns) and _near(turns[run - 1], turns[run]) else None
@@ -276,8 +208,28 @@ class Teller:
                 continue
             speaker: str | None = after.speaker
             for back in range(run - 1, n - 1, -1):
-                speaker = _other(turns, back, speaker or "", None)
+                speaker = self._other(turns, back, speaker or "", None)
                 turns[back].speaker = speaker
+
+    def _other(
+        self, turns: Sequence[_Turn], at: int, speaker: str, called: str | None
+    ) -> str | None:
+        """Who answers `speaker`: whom they called, who spoke before, was mentioned, or comes."""
+        if called and called != speaker:
+            return called
+        earlier = [turn.speaker for turn in reversed(turns[max(0, at - TURNS_BACK) : at])]
+        later = [turn.speaker for turn in turns[at : at + 4]]
+        here = turns[at].called
+        fitting = [
+            name
+            for name in (*earlier, *turns[at].recent, *later)
+            if name and name not in {speaker, here}
+        ]
+        # somebody of the cast before a voice
+        return next((name for name in fitting if self._is_known(name)), next(iter(fitting), None))
+
+    def _is_known(self, name: str) -> bool:
+        return name in self.cast.people or name in people.SELVES or name in people.PRONOUNS
 
 
 def _addressed(segment: _Segment, speaker: str | None) -> str | None:
@@ -345,16 +297,3 @@ def _unknown_run(turns: Sequence[_Turn], start: int) -> int:
             break
         at += 1
     return at
-
-
-def _other(turns: Sequence[_Turn], at: int, speaker: str, called: str | None) -> str | None:
-    """Who answers `speaker`: whom they called, who spoke before, who was mentioned, who comes."""
-    if called and called != speaker:
-        return called
-    earlier = [turn.speaker for turn in reversed(turns[max(0, at - TURNS_BACK) : at])]
-    later = [turn.speaker for turn in turns[at : at + 4]]
-    here = turns[at].called
-    for name in (*earlier, *turns[at].recent, *later):
-        if name and name not in {speaker, here}:
-            return name
-    return None

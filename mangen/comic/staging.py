@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mangen.comic import acts, ages, framing, lettering, model, objects, scenery, scenes
 from mangen.engines import length, protocol
@@ -45,6 +45,8 @@ class Beat:
     tones: dict[str, str] = dataclasses.field(default_factory=dict)  #: the colours of things
     gestures: dict[str, str] = dataclasses.field(default_factory=dict)
     held: dict[str, str] = dataclasses.field(default_factory=dict)  #: what is in whose hands
+    aged: Mapping[str, str] = dataclasses.field(default_factory=dict)  #: how old who is by now
+    joined: bool = False  #: goes on after the comma of the piece before
 
     @property
     def seconds(self) -> float:
@@ -151,7 +153,13 @@ def shots(
 
     `cast` are the names that have an anchor, `then` how old those were who are remembered.
     """
-    facts = [_facts(one, _draft(one, source, cast, then, identities), cast) for one in groups]
+    facts: list[framing.Facts] = []
+    met: set[str] = set()
+    for one in groups:
+        fact = _facts(one, _draft(one, source, cast, then, identities), cast)
+        comes = not met.issuperset(fact.shot.characters)
+        facts.append(dataclasses.replace(fact, comes=comes))
+        met.update(fact.shot.characters)
     return [
         _framed(one, chosen, n + 1)
         for n, (one, chosen) in enumerate(zip(facts, framing.choose(facts), strict=True))
@@ -220,6 +228,7 @@ def _draft(
     setting = beats[0].setting
     gestures = {name: act for beat in beats for name, act in beat.gestures.items()}
     held = {name: thing for beat in beats for name, thing in beat.held.items()}
+    aged = {name: age for beat in beats for name, age in beat.aged.items()}
     in_hands = {acts.label_of(thing) for thing in held.values()}
     things = [thing for beat in beats for thing in beat.things if thing not in in_hands]
     labels = setting.labels
@@ -240,7 +249,7 @@ def _draft(
         ),
         characters=names,
         emotions=tuple(_emotion(name, beats) for name in names),
-        ages=tuple(then.get(name, "") if setting.memory else "" for name in names),
+        ages=tuple(aged.get(name, then.get(name, "") if setting.memory else "") for name in names),
         gestures=tuple(gestures.get(name, "") for name in names),
         held=tuple(held.get(name, "") for name in names),
         memory=setting.memory,

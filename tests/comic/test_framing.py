@@ -169,7 +169,7 @@ def test_a_modern_romance_is_staged(boards, romance):
     opening = shot_of(boards, romance, "霓虹灯").scene
     assert (opening.place, opening.time, opening.weather) == ("street", "night", "rain")
     waiting = shot_of(boards, romance, "旧照片")
-    assert waiting.held == ("umbrella",)
+    assert waiting.held == ("black umbrella",)
     assert shot_of(boards, romance, "愣住").scene.framing == "reaction"
     young = shot_of(boards, romance, "白衬衫")
     assert young.ages[0] == "youth"
@@ -186,7 +186,7 @@ def test_an_english_story_is_staged(boards, station):
         next(c for c in station.characters if c.name == n) for n in ("Mr. Hale", "Eleanor")
     )
     assert (hale.sex, eleanor.sex) == ("male", "female")
-    assert eleanor.words == ("grey coat",)
+    assert eleanor.words == ("long grey coat",)
     assert shot_of(boards, station, "She held a lantern").held == ("lantern",)
     assert shot_of(boards, station, "suitcase").held == ("bag",)
     child = shot_of(boards, station, "seven years old")
