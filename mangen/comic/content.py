@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -60,6 +60,77 @@ def write_board(conn: sa.Connection, number: int, board: model.Storyboard) -> No
         conn.execute(sa.insert(tables.shots), shots)
     if lines:
         conn.execute(sa.insert(tables.lines), lines)
+
+
+def edit_board(
+    conn: sa.Connection,
+    number: int,
+    before: model.Storyboard | None,
+    board: model.Storyboard,
+    changed: Collection[int],
+) -> None:
+    """Bring the planned content in line with an edited storyboard; `changed` episodes differ.
+
+    Finished episodes keep their video, characters and lines that stayed the same what was made
+    of them; episodes that are gone go with their shots.
+    """
+    if before is None:
+        write_board(conn, number, board)
+        return
+    _edit_characters(conn, number, before, board)
+    e, s, li = tables.episodes.c, tables.shots.c, tables.lines.c
+    kept = {
+        (row.episode, row.shot, row.no, row.text): row.samples
+        for row in conn.execute(
+            sa.select(tables.lines).where(
+                li.project == number, li.episode.in_(changed), li.samples.is_not(None)
+            )
+        )
+    }
+    conn.execute(sa.delete(tables.shots).where(s.project == number, s.episode.in_(changed)))
+    known = [episode.no for episode in board.episodes]
+    conn.execute(sa.delete(tables.episodes).where(e.project == number, e.no.not_in(known)))
+    shots: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    titles: list[dict[str, Any]] = []
+    for episode in board.episodes:
+        if episode.no not in changed:
+            continue
+        titles.append({"project": number, "no": episode.no, "title": episode.title})
+        for shot in episode.shots:
+            shots.append(_shot(number, episode, shot))
+            lines.extend(
+                _line(number, episode, shot, line)
+                | {"samples": kept.get((episode.no, shot.no, line.no, line.text))}
+                for line in shot.lines
+            )
+    if titles:
+        insert = pg.insert(tables.episodes)
+        title = {"title": insert.excluded.title}
+        conn.execute(
+            insert.on_conflict_do_update(index_elements=["project", "no"], set_=title), titles
+        )
+    if shots:
+        conn.execute(sa.insert(tables.shots), shots)
+    if lines:
+        conn.execute(sa.insert(tables.lines), lines)
+
+
+def _edit_characters(
+    conn: sa.Connection, number: int, before: model.Storyboard, board: model.Storyboard
+) -> None:
+    same = {c.name for c in set(before.characters) & set(board.characters)}
+    c = tables.characters.c
+    conn.execute(sa.delete(tables.characters).where(c.project == number, c.name.not_in(list(same))))
+    new = [_character(number, one) for one in board.characters if one.name not in same]
+    if new:
+        conn.execute(sa.insert(tables.characters), new)
+
+
+def remove(conn: sa.Connection, number: int) -> None:
+    """Remove a project's content: its plan and what points to its files."""
+    for table in (tables.lines, tables.shots, tables.characters, tables.episodes, tables.boards):
+        conn.execute(sa.delete(table).where(table.c.project == number))
 
 
 def finish_episode(

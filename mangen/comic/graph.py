@@ -71,6 +71,19 @@ def wanted(
     return _Graph(board, frozenset(episodes), look).all_jobs()
 
 
+def anchored(board: model.Storyboard, episodes: Collection[int]) -> set[str]:
+    """Names of the characters whom these episodes show and who have a sheet, so an anchor."""
+    cast = {character.name for character in board.characters}
+    return {
+        name
+        for episode in board.episodes
+        if episode.no in episodes
+        for shot in episode.shots
+        for name in shot.characters
+        if name in cast
+    }
+
+
 class _Graph:
     """One call of `wanted`: the pieces that all its jobs share."""
 
@@ -171,6 +184,7 @@ class _Graph:
         }
         sound = [SOUND, self.look.music]
         own = [episode.title, self.board.title, self.look.fps, self.size, sound, _shown(shots)]
+        own += [episode.take] if episode.take > 1 else []
         yield jobs.Wanted(
             stage="assemble",
             subject=f"e{episode.no}",

@@ -68,6 +68,7 @@ class Episode:
     no: int
     title: str
     shots: tuple[Shot, ...]
+    take: int = 1  #: raised when a finished video gets another chance for its missing pieces
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +104,12 @@ class Storyboard:
                 Character(**{**c, "words": tuple(c["words"])}) for c in data["characters"]
             ),
             episodes=tuple(
-                Episode(no=e["no"], title=e["title"], shots=tuple(_shot(s) for s in e["shots"]))
+                Episode(
+                    no=e["no"],
+                    title=e["title"],
+                    shots=tuple(_shot(s) for s in e["shots"]),
+                    take=e.get("take", 1),
+                )
                 for e in data["episodes"]
             ),
             left_out=tuple(

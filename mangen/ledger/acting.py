@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
+import datetime as dt
 import json
 import os
 import pwd
@@ -28,7 +28,7 @@ class Act:
     """One thing that a person asked for."""
 
     id: int
-    at: datetime.datetime
+    at: dt.datetime
     by: str
     verb: str
     project: int | None
@@ -52,7 +52,7 @@ class Acting(door.Door):
             except sa.exc.DBAPIError as error:
                 if left == 1 or getattr(error.orig, "sqlstate", None) not in _AGAIN:
                     raise
-                time.sleep(random.uniform(0.01, 0.1))  # noqa: S311 - to part two, not to hide
+                time.sleep(random.uniform(0.01, 0.1))
         raise AssertionError  # the last try returns or raises
 
     def note_act(
@@ -76,9 +76,7 @@ class Acting(door.Door):
             detail=json.dumps(dict(detail or {}), ensure_ascii=False),
         )
 
-    def acts(
-        self, projects: Sequence[int] | None = None, *, limit: int = 100
-    ) -> Sequence[Act]:
+    def acts(self, projects: Sequence[int] | None = None, *, limit: int = 100) -> Sequence[Act]:
         """The latest acts on these projects, or on any (None), the newest first."""
         asked = None if projects is None else list(projects)
         with self.statement() as conn:

@@ -21,6 +21,7 @@ class Standing:
     subject: str
     state: str
     superseded: bool
+    stop: bool  #: asked to stop, and runs still
 
 
 class Scoping(door.Door):
@@ -60,3 +61,7 @@ class Scoping(door.Door):
         """
         found = door.rows(conn, "retry_jobs", project=project, scope=path)
         return [Standing(**row) for row in found]
+
+    def keep(self, conn: sa.Connection, ids: Sequence[int]) -> None:
+        """Let what runs and was asked to stop go on; where it stopped already it begins again."""
+        door.run(conn, "keep_jobs", ids=list(ids))

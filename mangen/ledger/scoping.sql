@@ -1,8 +1,8 @@
 -- name: standing
-SELECT id, project, episode, stage, subject, state, superseded FROM jobs WHERE id = :job;
+SELECT id, project, episode, stage, subject, state, superseded, stop FROM jobs WHERE id = :job;
 
 -- name: scope_jobs
-SELECT id, project, episode, stage, subject, state, superseded FROM jobs
+SELECT id, project, episode, stage, subject, state, superseded, stop FROM jobs
 WHERE project = :project AND NOT superseded AND state = ANY(CAST(:states AS text[]))
     AND (:scope = '' OR subject = :scope OR starts_with(subject, :scope || '/')
          OR :scope = 'job/' || id)
@@ -40,6 +40,6 @@ WITH RECURSIVE needed (id) AS (
     JOIN job_dependencies d ON d.needs = w.id
     JOIN jobs j ON j.id = d.job AND NOT j.superseded AND j.state IN ('failed', 'skipped')
 )
-SELECT id, project, episode, stage, subject, state, superseded FROM jobs
+SELECT id, project, episode, stage, subject, state, superseded, stop FROM jobs
 WHERE id IN (SELECT id FROM waiting)
 ORDER BY id;
