@@ -15,9 +15,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 #: state -> colour
 _COLOURS = {
     "done": "green", "degraded": "yellow", "failed": "red", "paused": "yellow",
-    "working": "cyan", "planning": "cyan",
+    "working": "cyan", "planning": "cyan", "cancelled": "yellow", "purging": "yellow",
 }  # fmt: skip
-SETTLED = frozenset({"done", "degraded", "failed"})
+SETTLED = frozenset({"done", "degraded", "failed", "cancelled", "planned"})
 _DONE = ("done", "failed", "skipped", "cancelled")
 
 
@@ -67,6 +67,13 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
             if episode.get("replaced"):
                 kept = markup.escape("; ".join(map(replaced, episode["replaced"])))
                 lines.append(f"{one['id']}: episode {episode['no']}: replaced: {kept}")
+            if episode.get("next"):
+                lines.append(
+                    f"{one['id']}: episode {episode['no']}: its next video: {episode['next']}"
+                )
+        for path in one["held"]:
+            name = path if path.startswith("job/") else f"{one['id']}/{path}"
+            lines.append(f"{one['id']}: [yellow]paused[/]: {name}")
         for failure in one["failures"]:
             what = f"{failure['stage']} {failure['subject']}"
             lines.append(

@@ -14,7 +14,7 @@ from mangen.ledger import tables as scheduling
 from mangen.ledger.states import OPEN, State
 
 #: states in which nothing more happens by itself
-SETTLED = frozenset({"done", "degraded", "failed"})
+SETTLED = frozenset({"done", "degraded", "failed", "cancelled", "planned"})
 _OPEN = {state.value for state in OPEN}
 
 
@@ -33,6 +33,7 @@ def _entry(one: report.Overview, episodes: list[dict[str, Any]]) -> dict[str, An
         "id": one.id,
         "title": one.title,
         "state": _state(one, episodes),
+        "held": list(one.held),
         "progress": round(one.progress, 4),
         "stages": {stage: dict(states) for stage, states in one.counts.items()},
         "episodes": [episode for episode in episodes if episode["state"] != "planned"],
@@ -44,27 +45,41 @@ def _entry(one: report.Overview, episodes: list[dict[str, Any]]) -> dict[str, An
 
 def _state(one: report.Overview, episodes: Sequence[Mapping[str, Any]]) -> str:
     open_jobs = sum(n for states in one.counts.values() for s, n in states.items() if s in _OPEN)
+    if one.state == "purging":
+        return "purging"
     if not one.counts:
-        return "new"
+        return "planned" if episodes else "new"
     if open_jobs:
         if one.paused:
             return "paused"
         return "planning" if set(one.counts) == {"storyboard"} else "working"
-    states = {episode["state"] for episode in episodes if episode["state"] != "planned"}
-    if "storyboard" in one.counts and one.counts["storyboard"].get(State.DONE.value, 0) == 0:
-        return "failed"
-    if "failed" in states or not states:
-        return "failed"
-    return "degraded" if "degraded" in states else "done"
+    states = {episode["state"] for episode in episodes} - {"planned"}
+    plans = one.counts.get("storyboard", {})
+    if plans and State.DONE.value not in plans:
+        return "cancelled" if State.CANCELLED.value in plans else "failed"
+    # the worst of what was asked for; what was cancelled on purpose spoils nothing else
+    for state in ("failed", "degraded", "done", "cancelled"):
+        if state in states:
+            return state
+    return "planned"
 
 
 def _settle_episodes(one: report.Overview, episodes: list[dict[str, Any]]) -> None:
-    """Say which episodes are being worked on and which failed, from their assemble jobs."""
+    """Say which episodes are being worked on and how they ended, from their assemble jobs.
+
+    An episode with a video stays what it is; `next` says how the video stands that will follow.
+    """
     for episode in episodes:
         assembling = one.assembling.get(episode["no"])
-        if episode["state"] in {"done", "degraded"} or assembling is None:
+        if assembling is None:
             continue
-        episode["state"] = "working" if assembling in _OPEN else "failed"
+        state = "failed" if assembling == State.SKIPPED.value else assembling
+        if assembling in _OPEN:
+            state = "paused" if f"e{episode['no']}" in one.held else "working"
+        if episode["state"] not in {"done", "degraded"}:
+            episode["state"] = state
+        elif state != State.DONE.value:
+            episode["next"] = state
 
 
 def _episodes(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Callable, Sequence
 
 import sqlalchemy as sa
 
 from mangen import errors, settings, storage
-from mangen.comic import content, graph, look, model, text
-from mangen.ledger import jobs, ledger, projects
+from mangen.comic import boards, content, graph, look, model, text
+from mangen.ledger import acting, jobs, ledger, projects
 
-STAGE, SUBJECT = "storyboard", "project"
+STAGE, SUBJECT = boards.PLANNER, "project"
 _BYTES_PER_CHARACTER = 400  #: what planning holds for one character of text, measured
 
 
@@ -45,6 +44,7 @@ def create(
             weight=1.0,
             settings=look.snapshot(chosen, width=width, height=height),
             episodes_wanted=None,
+            budget=chosen.gpu_budget_s or None,
         )
         content.add_source(conn, number, source)
     return number
@@ -58,9 +58,10 @@ def submit(
     store: storage.Store,
     look_of: Callable[[projects.Project], graph.Look],
 ) -> Submitted:
-    """Ask for a project's episodes (None: all).
+    """Ask for a project's episodes (None: all; none: plan them only).
 
-    Asking again adds what is missing and gives what failed another chance, no more.
+    Asking again adds what is missing and gives what failed or was cancelled another chance, no
+    more. Where a person edited the storyboard, that one counts and nothing is planned.
     """
     while True:
         found = _submit(book, number, episodes, store, look_of)
@@ -80,23 +81,30 @@ def _submit(
     more: Sequence[jobs.Wanted] = ()
     with book.transaction() as conn:
         project = book.project(number, conn)
-        path = _board_path(conn, number)
-    if path is not None:  # planned already; read outside the transaction, it may take its time
-        board = model.Storyboard.from_json(json.loads(store.locate(path).read_text("utf-8")))
+    if project.state != "open":
+        raise errors.UsageError(f"project {number} is {project.state}: nothing can be asked of it")
+    planned = boards.current(book, store, number)
+    if planned is not None:
+        board = planned.board
         _refuse_unknown(board, episodes)
         asked = [e.no for e in board.episodes if episodes is None or e.no in episodes]
         more = graph.wanted(board, episodes=asked, look=look_of(project))
     with book.transaction() as conn:
         book.lock_project(conn, number)
-        if _board_path(conn, number) != path:
+        if boards.token(conn, number) != (planned.token if planned is not None else None):
             return None
         project = book.project(number, conn)
-        first = not _storyboards(conn, number)
+        first = not _asked_before(conn, number)
         book.want_episodes(conn, number, _widen(project.episodes_wanted, episodes, first=first))
-        new = list(book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit"))
+        new: list[int] = []
+        if not boards.edited(conn, number):
+            new += book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit")
         if more:
             new += book.insert_jobs(conn, number, more, by="submit")
         retried = book.revive_jobs(conn, _failed(conn, number), by="submit")
+        if new or retried:
+            detail = {"episodes": episodes, "new_jobs": len(new), "retried": len(retried)}
+            book.note_act(conn, "submit", project=number, by=acting.person(), detail=detail)
     return Submitted(
         project=number,
         new_jobs=len(new),
@@ -137,12 +145,9 @@ def _refuse_unknown(board: model.Storyboard, episodes: Sequence[int] | None) -> 
         )
 
 
-def _storyboards(conn: sa.Connection, number: int) -> int:
-    found: int = conn.scalar(
-        sa.text("select count(*) from jobs where project = :project and stage = :stage"),
-        {"project": number, "stage": STAGE},
-    )
-    return found
+def _asked_before(conn: sa.Connection, number: int) -> bool:
+    found = sa.text("select exists (select 1 from jobs where project = :project)")
+    return bool(conn.scalar(found, {"project": number}))
 
 
 def _failed(conn: sa.Connection, number: int) -> list[int]:
@@ -167,20 +172,6 @@ def _failed(conn: sa.Connection, number: int) -> list[int]:
     )
 
 
-def _board_path(conn: sa.Connection, number: int) -> str | None:
-    path: str | None = conn.scalar(
-        sa.text(
-            """
-            select a.path from jobs j join artifacts a on a.job = j.id and a.attempt = j.attempt
-            where j.project = :project and j.stage = :stage and j.state = 'done'
-              and not j.superseded and a.kind = 'storyboard'
-            """
-        ),
-        {"project": number, "stage": STAGE},
-    )
-    return path
-
-
 def _storyboard_job(conn: sa.Connection, project: projects.Project) -> jobs.Wanted:
     source = content.source(conn, project.id)
     size = len(source.text)
@@ -189,7 +180,7 @@ def _storyboard_job(conn: sa.Connection, project: projects.Project) -> jobs.Want
         subject=SUBJECT,
         key=graph.key_of(STAGE, look.PLANNER_VERSION, source.sha256, dict(project.settings)),
         queue="cpu",
-        klass=project.klass,
+        klass=1,
         bucket=STAGE,
         model="",
         seconds_est=1.5 + size / 20_000,

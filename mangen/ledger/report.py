@@ -17,7 +17,9 @@ class Overview:
 
     id: int
     title: str
+    state: str  #: open, closed, purging
     paused: bool
+    held: Sequence[str]  #: parts of it that are paused by themselves: eN, eN/sN, job/ID
     progress: float  #: 0..1 of the estimated seconds; settled jobs count whole
     counts: Mapping[str, Mapping[str, int]]  #: stage -> state -> jobs
     #: {job, stage, subject, kind, error, attempt, at}
@@ -30,7 +32,7 @@ class Overview:
 def overview(
     conn: sa.Connection, ids: Sequence[int] | None, *, closing: str = "assemble"
 ) -> Sequence[Overview]:
-    """The projects of these ids (None: all), in order of id: two queries, however many.
+    """The projects of these ids (None: all), in order of id: three queries, however many.
 
     `closing` names the stage that ends an episode. Raises UnknownProject.
     """
@@ -44,10 +46,16 @@ def overview(
     details: dict[int, list[Any]] = {}
     for row in conn.execute(queries.REPORTS["project_details"], values):
         details.setdefault(row.project, []).append(row)
-    return [_overview(rows, details.get(project, [])) for project, rows in found.items()]
+    held: dict[int, list[str]] = {}
+    for row in conn.execute(queries.REPORTS["project_holds"], {"ids": values["ids"]}):
+        held.setdefault(row.project, []).append(row.scope)
+    return [
+        _overview(rows, details.get(project, []), held.get(project, []))
+        for project, rows in found.items()
+    ]
 
 
-def _overview(rows: Sequence[Any], details: Sequence[Any]) -> Overview:
+def _overview(rows: Sequence[Any], details: Sequence[Any], held: Sequence[str]) -> Overview:
     counts: dict[str, dict[str, int]] = {}
     for row in rows:
         if row.stage is not None:
@@ -57,7 +65,9 @@ def _overview(rows: Sequence[Any], details: Sequence[Any]) -> Overview:
     return Overview(
         id=rows[0].id,
         title=rows[0].title,
+        state=rows[0].project_state,
         paused=rows[0].paused,
+        held=held,
         progress=min(1.0, done / weight) if weight > 0 else 0.0,
         counts=counts,
         failures=[

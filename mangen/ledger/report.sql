@@ -34,3 +34,9 @@ FROM jobs
 WHERE stage = :closing AND episode IS NOT NULL AND NOT superseded
     AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
 ORDER BY 1, 3;
+
+-- name: project_holds
+SELECT project, scope FROM holds
+WHERE scope NOT IN ('', 'all')
+    AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
+ORDER BY project, scope;

@@ -14,6 +14,7 @@ STATUS = {
         {"no": 1, "title": "", "state": "done", "video": "1/9-1.mp4", "replaced": [REPLACED]},
         {"no": 2, "title": "", "state": "working", "video": None, "replaced": []},
     ],
+    "held": ["e2", "job/9"],
     "failures": [
         {"job": 7, "stage": "animate", "subject": "e1/s2", "kind": "permanent",
          "error": "no [room]", "attempt": 3}
@@ -43,6 +44,8 @@ def test_a_status_shows_what_a_person_needs():
     assert "3: episode 1: 1/9-1.mp4" in text
     assert "replaced: shot e1/s2 by a camera move on its panel (no room)" in text
     assert "failed: animate e1/s2 (attempt 3): no [room]" in text
+    assert "3: paused: 3/e2\n" in text.replace(" \n", "\n")
+    assert "paused: job/9" in text
     assert "waits: assemble e2 until 12:00: disk full" in text
 
 

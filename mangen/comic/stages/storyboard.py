@@ -35,12 +35,11 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         project.settings,
         tools.image_engine(project.settings["image_engine"]),
         tools.voice_engine,
-        urgent=project.klass == 0,
     )
     yield 2, 3
     # planned before the transaction: no transaction is open while something is computed at length
     asked = set(choose(board, project.episodes_wanted))
-    if not asked:
+    if not asked and project.episodes_wanted != ():  # () plans only
         raise errors.UsageError(
             f"asked for episode {', '.join(map(str, project.episodes_wanted or ()))}, but the text "
             f"makes {len(board.episodes)}: submit the project again with --episodes it has"
