@@ -82,6 +82,36 @@ class Store:
             if file.is_file() and not file.name.startswith("."):
                 yield file.relative_to(self.root).as_posix()
 
+    def names(self, project: int) -> set[str]:
+        """Every published path of one project; raises StorageError where the store is not there."""
+        if not self.root.is_dir():
+            raise errors.StorageError(
+                f"the artifact store {self.root} is not there: mount it, or set MANGEN_ARTIFACTS"
+            )
+        try:
+            with os.scandir(self.root / str(project)) as entries:
+                return {
+                    f"{project}/{entry.name}"
+                    for entry in entries
+                    if not entry.name.startswith(".") and entry.is_file(follow_symlinks=False)
+                }
+        except FileNotFoundError:
+            return set()
+
+    def digest(self, path: str) -> str | None:
+        """The sha256 of a stored file's bytes; None where it can't be read."""
+        try:
+            with self.locate(path).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return None
+
+    def set_aside(self, path: str) -> None:
+        """Hide a file whose bytes are not those that were stored; it is kept for whoever asks."""
+        file = self.locate(path)
+        with contextlib.suppress(FileNotFoundError):
+            file.replace(file.with_name(f".damaged-{file.name}"))
+
     def remove(self, path: str) -> None:
         """Delete a stored file; a missing one is fine."""
         self.locate(path).unlink(missing_ok=True)

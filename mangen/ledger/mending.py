@@ -57,6 +57,10 @@ class Mending(projects.Projects, control.Control):
         """Project -> blocked jobs that may move, where nothing tells the pass to look."""
         return {row.project: row.jobs for row in door.run(conn, "unlooked")}
 
+    def look_again(self, conn: sa.Connection, project: int) -> None:
+        """Tell the pass to look at all of a project."""
+        door.run(conn, "insert_dirty", project=project)
+
     def stored_files(self, conn: sa.Connection, project: int) -> Iterator[Stored]:
         """Every file that a project's jobs published, streamed."""
         asked = conn.execution_options(yield_per=_ROWS)
