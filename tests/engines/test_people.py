@@ -118,7 +118,7 @@ def test_no_two_names_look_alike(era, sex):
         for given in GIVEN
     ]
     apart = np.array([wardrobe.apart(a, b) for a, b in itertools.combinations(looks, 2)])
-    assert (apart >= 3).mean() > 0.97
+    assert (apart >= 3).mean() > 0.96
     assert apart.min() >= 1
     assert np.median(apart) >= 5
 
@@ -131,8 +131,8 @@ def test_one_is_not_apart_from_oneself():
 @pytest.mark.parametrize("who", [RUNTU, NARRATOR, LADY], ids=lambda one: one.name)
 def test_ages_keep_the_face_and_the_hat(who):
     look = wardrobe.features(who)
-    kept = ("shape", "eye", "brow_form", "brow", "nose_form", "hat", "hat_colour", "trim", "mole",
-            "glasses", "iris", "scarf")  # fmt: skip
+    kept = ("shape", "eye", "brow_form", "brow", "nose_form", "hat", "hat_colour", "mole",
+            "mole_at", "nick", "glasses", "iris", "scarf")  # fmt: skip
     pictures = set()
     for age in AGES:
         later = wardrobe.aged(look, age)

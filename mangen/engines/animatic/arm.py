@@ -79,6 +79,19 @@ def draw(
     p.line(outline.curve(fold, closed=False), 4, paint=colour.dark(main, 0.5))
 
 
+def seam(
+    p: pen.Pen, look: Mapping[str, Any], b: build.Build, joints: Joints, *, side: int, front: bool
+) -> None:  # fmt: skip
+    """Cloth over the line between a sleeve and the torso: they are one piece."""
+    if look["garment"] in garment.BARE:
+        return
+    (x, y), k, main = joints[0], b.thick, colour.of(garment.sleeve_of(look))
+    if front:
+        x, y = x - side * 15 * k, y - 3 * k
+    size = (62 if look["garment"] in garment.SHORT else 64) * k / 2 - 4.5
+    p.fill(outline.ellipse(x - side * 3 * k, y + 2 * k, size, size * 0.9), main)
+
+
 def _tube(p: pen.Pen, joints: Joints, widths: tuple[float, float, float], tone: Colour) -> None:
     """Upper and lower arm with round joints, inked around, shaded below."""
     shoulder, elbow, wrist = joints

@@ -152,9 +152,9 @@ def _person(p: pen.Pen, one: Standing, s: stage.Stage) -> None:
 def back(s: stage.Stage, one: Standing) -> protocol.Image:
     """Somebody near seen from behind, dark and out of focus: hair, nape and cloth."""
     p = s.pen(over=1)
-    hair = colour.dark(s.light.on(colour.of(one.look["hair"])), 0.1)
-    cloth = colour.dark(s.light.on(colour.of(one.look["main"])), 0.35)
-    nape = colour.dark(s.light.on(colour.of(one.look["skin"])), 0.45)
+    hair = colour.mix(s.light.on(colour.of(one.look["hair"])), (92, 104, 140), 0.16)
+    cloth = colour.dark(s.light.on(colour.of(one.look["main"])), 0.24)
+    nape = colour.dark(s.light.on(colour.of(one.look["skin"])), 0.34)
     seat = figure.seat(one.look, one.act)
     with p.moved(one.x, one.y, scale=one.size):
         figure.draw(p, one.look, one.act)
@@ -166,9 +166,11 @@ def back(s: stage.Stage, one: Standing) -> protocol.Image:
         bands.fill(outline.curve([(-110, -300), (110, -300), (104, 40), (60, 84), (0, 96),
                                   (-60, 84), (-104, 40)]), hair)  # fmt: skip
         bands.fill(outline.box(-400, -600, 800, 640), hair)
-        for x in (-70, -42, -14, 14, 42, 70):
-            strand = outline.curve([(x * 0.3, -112), (x * 0.95, -40), (x, 66)], closed=False)
-            bands.line(strand, 7, paint=colour.pale(hair, 0.22), alpha=0.55)
+        for x in (-82, -58, -34, -10, 14, 38, 62, 84):
+            strand = outline.curve([(x * 0.3, -116), (x * 0.98, -40), (x, 74)], closed=False)
+            bands.line(strand, 5, paint=colour.dark(hair, 0.5), alpha=0.6)
+        shine = outline.curve([(-78, -52), (-30, -78), (34, -80), (80, -54)], closed=False)
+        bands.line(shine, 20, paint=colour.pale(hair, 0.3), alpha=0.5)
         if one.look.get("hair_style") == "long":
             bands.fill(outline.box(-104, 0, 208, 330), hair)
     rgb = bands.sheet()[..., :3].astype(np.float32)

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mangen.engines import protocol
-from mangen.engines.animatic import dye, figure, outline, stage, wardrobe
+from mangen.engines.animatic import dye, figure, outline, pose, stage, wardrobe
 
 MOST = 4  #: more people than these would only hide each other
 #: no chin lies below this share of the panel's height: there the subtitles stand
 CHIN_MAX = 0.69
+_SEEN = 0.65  #: the share of the height above which hands hold up what is to be seen
 
 _ROWS: dict[int, tuple[float, ...]] = {
     1: (0.5,), 2: (0.3, 0.7), 3: (0.24, 0.5, 0.76), 4: (0.2, 0.4, 0.6, 0.8),
@@ -34,8 +35,10 @@ _SIZES: dict[str, tuple[float, float, float]] = {
 }
 _ALONE = frozenset({"close", "reaction", "insert"})  #: framings of one face
 _EXACT = frozenset({"close", "reaction", "split", "over_shoulder"})
+_REACHING = frozenset({"point", "hug", "strike", "wave"})
 _TENSE = frozenset({"tense", "dark"})
 GUTTER = 26.0  #: units
+_HANGING = frozenset({"bag", "sword"})  #: what is held beside the hip
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,10 @@ def of(
 ) -> Composition:
     """Lay out a request; `foot` is the y where one can stand when seen whole."""
     framing = _possible(request.scene.framing, len(request.figures))
+    if framing in _ALONE and any(dye.parted(x.held)[0] in _HANGING for x in request.figures):
+        framing = "medium" if framing != "insert" else framing  # or nobody would see it
+    if framing == "reaction" and _shown(request.figures, framing)[0].held:
+        framing = "close"  # a face that fills the frame leaves no room for hands
     figures = _shown(request.figures, framing)
     chance = random.Random(s.seed * 7919 + 17)
     side = 1 if chance.random() < 0.5 else -1
@@ -165,13 +172,20 @@ class _Plan:
             eyes += 0.07 * self.tall
         found = []
         for k, one in enumerate(figures):
-            x = _ROWS[len(figures)][k] + self.chance.uniform(-0.012, 0.012)
+            x = _ROWS[len(figures)][k]
+            x = (
+                x
+                + (0.5 - x) * (0.16 if self.framing == "close" else 0.0)
+                + self.chance.uniform(-0.012, 0.012)
+            )
             turn = (0.5 - x) * 2.1
+            turn = turn if abs(turn) > 0.1 else 0.1 * self.side
             if one.speaking or self.framing != "action":
                 turn = max(-0.55, min(0.55, turn))
             near = size * (1.05 if one.speaking else 1.0)
             found.append(self._standing(one, _look(one), x, eyes, size=near, turn=turn, line=size))
-        return sorted(found, key=lambda p: (p.speaking, p.size))
+        # whoever reaches out lies over whom he reaches for
+        return sorted(found, key=lambda p: (p.act.gesture in _REACHING, p.speaking, p.size))
 
     def establish(self, figures: Sequence[protocol.Figure]) -> list[Standing]:
         """Small people on one third of a large place."""
@@ -181,7 +195,8 @@ class _Plan:
         for k, one in enumerate(figures):
             x = middle + (k - (len(figures) - 1) / 2) * 0.19
             look = _look(one)
-            act = _act(one, self.side * 0.35 if len(figures) == 1 else (0.5 - x) * 1.6, self.s.seed)
+            act = self._act(one, self.side * 0.35 if len(figures) == 1 else (0.5 - x) * 1.6)
+            act = _beside(act) if len(figures) > 1 else act
             y = self.foot + (k % 2) * 14 * size
             y -= self._under(y, look, act, size)
             found.append(_stood(one, look, act, (x * self.s.w, y), size))
@@ -198,8 +213,8 @@ class _Plan:
             speaker, _look(speaker), 0.5 + self.side * 0.125, eyes,
             size=self.size(), turn=-self.side * 0.4,
         )  # fmt: skip
-        look, size = _look(other), self.size() * 1.62
-        x = 0.5 - self.side * (0.31 + 0.05 * (1 - self.tall))
+        look, size = _look(other), self.size() * 1.46
+        x = 0.5 - self.side * (0.345 + 0.03 * (1 - self.tall))
         y = self.s.h * (eyes + 0.13) - figure.head_centre(look) * size
         # only a back is seen: whatever else he does would bring his head before the speaker's
         act = figure.Act(emotion=other.emotion, turn=self.side * 0.6)
@@ -233,7 +248,9 @@ class _Plan:
         *, size: float, turn: float, line: float = 0.0,
     ) -> Standing:  # fmt: skip
         """Somebody whose eyes lie at `eyes`; with `line`, an adult's of that size would."""
-        act = _act(one, turn, self.s.seed)
+        act = self._act(one, turn)
+        if line:
+            act = _beside(act)
         if self.framing == "action":
             act = dataclasses.replace(act, pose="dash", lean=8.0 if turn >= 0 else -8.0)
         seat = figure.seat(look, act)
@@ -241,7 +258,23 @@ class _Plan:
         y -= self._under(y, look, act, size)
         # one who bows or lunges reaches to both sides; a face that is all there is lies exactly
         aside = 1.0 if self.framing in _EXACT else 0.55
+        if act.held:
+            act = dataclasses.replace(act, low=(self.s.h * _SEEN - y) / size)
         return _stood(one, look, act, (x * self.s.w - seat.x * size * aside, y), size)
+
+    def _act(self, one: protocol.Figure, turn: float) -> figure.Act:
+        thing, tint = dye.parted(one.held)
+        if thing == "umbrella" and self.s.place in stage.ROOFED:
+            thing = ""  # nobody holds one up under a roof
+        doing = figure.pose_of(one.emotion, self.s.seed)
+        return figure.Act(
+            emotion=one.emotion,
+            pose="easy" if thing and pose.holds_left(doing) else doing,
+            turn=max(-0.8, min(0.8, turn)),
+            gesture=one.gesture,
+            held=thing,
+            tint=tint if thing else "",
+        )
 
     def _under(self, y: float, look: Mapping[str, Any], act: figure.Act, size: float) -> float:
         """How far the face of who stands at `y` reaches into the subtitles."""
@@ -284,13 +317,6 @@ def _look(one: protocol.Figure) -> Mapping[str, Any]:
     return wardrobe.aged(wardrobe.complete(one.features, one.sheet), one.age)
 
 
-def _act(one: protocol.Figure, turn: float, seed: int) -> figure.Act:
-    thing, tint = dye.parted(one.held)
-    return figure.Act(
-        emotion=one.emotion,
-        pose=figure.pose_of(one.emotion, seed),
-        turn=max(-0.8, min(0.8, turn)),
-        gesture=one.gesture,
-        held=thing,
-        tint=tint,
-    )
+def _beside(act: figure.Act) -> figure.Act:
+    """The act of one who has neighbours: things on the far side, no elbow in a face."""
+    return dataclasses.replace(act, away=True, pose=pose.NARROW.get(act.pose, act.pose))

@@ -11,8 +11,8 @@ from mangen.engines.animatic import colour, mien, outline, pen
 INK = colour.INK
 #: age -> half the distance between the eyes, their y, their size
 _AGES = {
-    "child": (33.0, 14.0, 1.2), "youth": (34.0, 7.0, 1.12), "adult": (34.5, 3.0, 1.0),
-    "elder": (34.5, 4.0, 0.88),
+    "child": (33.5, 14.0, 1.26), "youth": (34.5, 7.0, 1.2), "adult": (35.0, 3.5, 1.1),
+    "elder": (34.5, 4.0, 0.9),
 }  # fmt: skip
 #: form -> half width, half height, how far the outer corner rises, flatness of the upper lid
 _FORMS = {
@@ -95,17 +95,18 @@ def _open(
     opening = outline.curve([*upper, *lower])
     p.fill(opening, (252, 247, 238))
     iris = colour.of(look["iris"])
-    r = 13.2 * at.size * (0.78 if face.lid < 0 else 1)
+    r = 14.0 * at.size * (0.78 if face.lid < 0 else 1)
     ix, iy = x + turn * 6 + face.look[0], y + face.look[1] - 1
     with p.clipped(opening):
         p.fill(outline.ellipse(ix, iy, r * 0.94, r * 1.1), colour.dark(iris, 0.3))
         p.fill(outline.ellipse(ix, iy + 1, r * 0.78, r * 0.94), iris)
         p.fill(outline.ellipse(ix, iy + r * 0.45, r * 0.6, r * 0.5), colour.pale(iris, 0.3))
-        p.fill(outline.ellipse(ix, iy, r * 0.42, r * 0.5), (14, 10, 14))
-        lid = [(px, py + h * 0.42, *rest) for px, py, *rest in upper]
+        p.fill(outline.ellipse(ix, iy + r * 0.72, r * 0.5, r * 0.22), colour.pale(iris, 0.6))
+        p.fill(outline.ellipse(ix, iy, r * 0.4, r * 0.48), (14, 10, 14))
+        lid = [(px, py + h * 0.34, *rest) for px, py, *rest in upper]
         band = [*upper, *reversed(lid)]
-        p.fill(outline.straight(band), shade, alpha=0.42)
-        p.fill(outline.ellipse(ix + r * 0.34, iy - r * 0.42, r * 0.31, r * 0.34), (255, 255, 255))
+        p.fill(outline.straight(band), shade, alpha=0.34)
+        p.fill(outline.ellipse(ix + r * 0.34, iy - r * 0.42, r * 0.33, r * 0.37), (255, 255, 255))
         p.fill(outline.ellipse(ix - r * 0.36, iy + r * 0.42, r * 0.15, r * 0.15), (255, 255, 255))
     _lids(p, look, at, upper, low=low, shade=shade)
     if look["age"] == "elder" or face.lid > 0.5:
@@ -157,3 +158,7 @@ def _brow(p: pen.Pen, look: Mapping[str, Any], face: mien.Mien, at: Place) -> No
     p.line(
         outline.curve([inner, middle_, outer], closed=False), width, paint=tone, taper=(0.1, taper)
     )
+    if look["nick"] and at.side > 0:
+        x, y = (middle_[0] + outer[0]) / 2, (middle_[1] + outer[1]) / 2
+        cut = outline.straight([(x - 3, y - 9), (x + 4, y + 9)])
+        p.line(cut, 4.6, paint=colour.of(look["skin"]), taper=(0, 0))

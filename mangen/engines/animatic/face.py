@@ -17,9 +17,9 @@ MIENS = mien.MIENS
 CHIN = {"child": 92, "youth": 102, "adult": 106, "elder": 106}
 #: shape -> its width, how far the cheek stands out, jaw's width and height, chin's width and y
 _SHAPES = {
-    "oval": (1.0, 0.97, 0.66, 30, 17, 0), "round": (1.06, 1.04, 0.84, 34, 30, -5),
-    "square": (1.04, 1.0, 0.9, 28, 34, 0), "long": (0.93, 0.97, 0.72, 34, 20, 8),
-    "heart": (1.0, 0.96, 0.62, 36, 17, 1), "diamond": (0.98, 1.05, 0.64, 34, 18, 3),
+    "oval": (1.0, 0.97, 0.64, 29, 16, 0), "round": (1.05, 1.02, 0.76, 31, 25, -4),
+    "square": (1.02, 0.99, 0.8, 25, 26, 1), "long": (0.93, 0.97, 0.68, 31, 18, 8),
+    "heart": (1.0, 0.96, 0.6, 35, 14, 1), "diamond": (0.98, 1.05, 0.62, 33, 16, 3),
 }  # fmt: skip
 #: age -> what it adds to the cheek, to the jaw, and takes from the chin's point
 _AGES = {"child": (0.04, 0.12, 8), "youth": (0.0, -0.03, 0), "adult": (0, 0, 0),
@@ -115,7 +115,7 @@ def draw(
         fringe = 46.0 if look["hat"] == "none" else 56.0
         p.fill(outline.ellipse(turn * 10, -66, w + 16, fringe), shade, alpha=0.5)
         _bloom(p, look, face, turn)
-    p.ink(edge, 5.5)
+    p.ink(edge, 5.0)
     eyes.draw(p, look, face, turn, shade, blink=blink)
     _features(p, look, face, turn, shade, opening=mouth)
 

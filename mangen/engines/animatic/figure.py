@@ -33,6 +33,8 @@ class Act:
     gesture: str = ""
     held: str = ""
     tint: str = ""  #: the colour of what is held, `#rrggbb`; empty: its own
+    away: bool = False  #: held by the hand on the side one turns from
+    low: float | None = None  #: the y above which a thing in hands has to be, to be seen
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ def _around(where: Seat, inner: Box) -> Box:
 
 
 def _pose(look: Mapping[str, Any], act: Act) -> pose.Pose:
-    found = pose.of(look, act.pose, act.emotion, act.gesture, act.held)
+    hold = pose.Hold(act.held, act.away, act.low)
+    found = pose.of(look, act.pose, act.emotion, act.gesture, hold)
     return found if act.turn >= 0 else found.mirrored()
 
 
@@ -142,8 +145,14 @@ def draw(p: pen.Pen, look: Mapping[str, Any], act: Act) -> None:
     thing = _grip(look, act, b, doing, both)
     shape = dataclasses.replace(b, top=b.top - doing.shrug)
 
-    def limb(k: int) -> None:
-        arm.draw(p, look, b, both[k], form=doing.hands[k], side=(-1, 1)[k])
+    def limbs(*, front: bool, seams: bool = False) -> None:
+        for k, name in enumerate("lr"):
+            if (name in doing.front) is not front:
+                continue
+            if front or not seams:
+                arm.draw(p, look, b, both[k], form=doing.hands[k], side=(-1, 1)[k])
+            if seams:
+                arm.seam(p, look, b, both[k], side=(-1, 1)[k], front=front)
 
     with p.moved(0, 0, turn=act.lean):
         with _torso(p, b, doing):
@@ -160,10 +169,9 @@ def draw(p: pen.Pen, look: Mapping[str, Any], act: Act) -> None:
             in_front = thing is not None and (thing.both or _holder(act, facing) in doing.front)
             if thing and not in_front:
                 held.draw(p, act.held, thing)
-            for k, name in enumerate("lr"):
-                if name not in doing.front:
-                    limb(k)
+            limbs(front=False)
             body.torso(p, look, shape, doing.drop, bent=bent)
+            limbs(front=False, seams=True)
             with _head(p, b, doing):
                 face.draw(
                     p, look, act.emotion, turn=act.turn, speaking=act.speaking, mouth=act.mouth,
@@ -172,9 +180,7 @@ def draw(p: pen.Pen, look: Mapping[str, Any], act: Act) -> None:
                 hair.front(p, look, act.turn)
             if thing and in_front:
                 held.draw(p, act.held, thing)
-            for k, name in enumerate("lr"):
-                if name in doing.front:
-                    limb(k)
+            limbs(front=True, seams=True)
 
 
 @contextlib.contextmanager
@@ -186,7 +192,9 @@ def _head(p: pen.Pen, b: build.Build, doing: pose.Pose) -> Iterator[None]:
 def _holder(act: Act, facing: int) -> str:
     """The arm that holds a thing: l or r."""
     doing = act.gesture if act.gesture in pose.GESTURES else act.pose
-    left = pose.holds_left(doing) == (facing > 0)
+    attack = act.held in ("fork", "staff", "sword") and doing in ("strike", "dash")
+    away = (act.away and not attack) or pose.holds_left(doing)
+    left = away == (facing > 0)
     return "l" if left else "r"
 
 

@@ -10,6 +10,7 @@ from mangen.engines.animatic import colour, face, hairdo, hat, outline, pen
 from mangen.engines.animatic.colour import Colour
 
 Knots = list[tuple[float, ...]]
+_SKY: Colour = (104, 128, 178)  #: what black hair shines in
 
 
 def _style(look: Mapping[str, Any]) -> tuple[str, hairdo.Do]:
@@ -159,13 +160,25 @@ def _cap(p: pen.Pen, do: hairdo.Do, w: float, g: float, *, turn: float, hair: Co
             p.shape(outline.ellipse(x, y, 25, 24), hair, shade=colour.dark(hair, 0.3), width=5)
     p.shape(cap, hair, shade=colour.dark(hair, 0.34), shift=(8, -9), width=5)
     with p.clipped(cap):
-        gloss = outline.curve([(-w * 0.62 + g, -82), (-w * 0.2 + g, -104), (w * 0.3 + g, -105),
-                               (w * 0.66 + g, -84)], closed=False)  # fmt: skip
-        p.line(gloss, 9, paint=colour.pale(hair, 0.3), alpha=0.5)
-        for k in (-0.7, -0.4, -0.12, 0.2, 0.5, 0.75):
-            strand = [(k * w * 0.5 + g, top + 12), (k * w + g, -78), (k * w * 1.15 + g, -52)]
-            p.line(outline.curve(strand, closed=False), 3.4, paint=colour.pale(hair, 0.2),
-                   alpha=0.5)  # fmt: skip
+        for k in (-0.85, -0.55, -0.26, 0.06, 0.36, 0.64, 0.88):
+            strand = [(k * w * 0.5 + g, top + 12), (k * w + g, -78), (k * w * 1.15 + g, -46)]
+            p.line(outline.curve(strand, closed=False), 3.2, paint=colour.dark(hair, 0.45),
+                   alpha=0.7)  # fmt: skip
+        _shine(p, w, g, top, hair)
+
+
+def _shine(p: pen.Pen, w: float, g: float, top: float, hair: Colour) -> None:
+    """The ring of light that lies around a head of hair, ragged below."""
+    ring: Knots = []
+    for n in range(13):
+        x = -0.68 + n * 0.113
+        ring.append((x * w + g * 1.2, top + 30 + 34 * x * x, 1))
+    for n in reversed(range(13)):
+        x = -0.68 + n * 0.113
+        deep = 15 if n % 2 else 5
+        ring.append((x * w + g * 1.2, top + 30 + 34 * x * x + deep * (1 - 0.9 * abs(x)), 1))
+    light = colour.mix(colour.pale(hair, 0.32), _SKY, 0.34 if sum(hair) < 180 else 0.0)
+    p.fill(outline.straight([knot[:2] for knot in ring]), light, alpha=0.62)
 
 
 def _ornaments(p: pen.Pen, look: Mapping[str, Any], style: str, g: float, trim: Colour) -> None:

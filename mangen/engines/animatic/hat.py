@@ -17,7 +17,7 @@ def draw(p: pen.Pen, look: Mapping[str, Any], turn: float) -> None:
     """Draw the look's hat; `w` is half the face, `g` how far the crown leans with the turn."""
     shape = _SHAPES.get(look["hat"])
     if shape:
-        tone = colour.of(look["trim" if look["hat"] == "scarf" else "hat_colour"])
+        tone = colour.of(look["hat_colour"])
         shape(p, face.half_width(look), turn * 10, tone)
 
 

@@ -47,7 +47,7 @@ def behind(p: pen.Pen, kind: str, g: Grip) -> None:
     if kind != "umbrella":
         return
     x, y = g.at[0] - g.side * 74 * g.size, g.head - 226 * g.size
-    wide, high = 250 * g.size, 112 * g.size
+    wide, high = 228 * g.size, 108 * g.size
     cloth = g.tone(g.accent)
     rim: list[tuple[float, ...]] = [(x - wide, y + high, 1)]
     for n in range(5):

@@ -122,13 +122,57 @@ CHILDREN = (
 )
 LEGS = ("#37507a", "#4a4a50", "#3f4a44", "#57483f", "#2f3647", "#6a5f52")
 
+#: era -> the look of a woman and of a man who tells the story in the first person
+SELVES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "ancient": (
+        {"shape": "oval", "hair_style": "updo", "garment": "beizi", "main": "#8c3b3f",
+         "eye": "phoenix", "mole": True, "mole_at": "eye", "hairpin": True},
+        {"shape": "long", "hair_style": "half_up", "garment": "robe", "main": "#4c7a7a",
+         "eye": "phoenix", "brow_form": "slant", "beard": "none", "jaw": 0.45, "nick": True},
+    ),
+    "xianxia": (
+        {"shape": "heart", "hair_style": "half_up", "garment": "robe", "main": "#d7a9a0",
+         "eye": "almond", "mole": True, "mole_at": "eye"},
+        {"shape": "oval", "hair_style": "long_topknot", "garment": "robe", "main": "#cfd6d2",
+         "eye": "sharp", "brow_form": "slant", "beard": "none", "nick": True},
+    ),
+    "republic": (
+        {"shape": "oval", "hair_style": "bob", "garment": "aoqun", "main": "#7f97b5",
+         "eye": "round", "scarf": "#a8433f", "glasses": False},
+        {"shape": "long", "hair_style": "side", "garment": "gown", "main": "#33435c",
+         "eye": "almond", "brow_form": "straight", "nose_form": "straight", "scarf": "#a8433f",
+         "beard": "none", "jaw": 0.45, "glasses": False, "hat": "none", "nick": False},
+    ),
+    "modern": (
+        {"shape": "heart", "hair_style": "bob", "garment": "coat", "main": "#a8473f",
+         "eye": "almond", "glasses": False, "mole": True, "mole_at": "lip", "hat": "none"},
+        {"shape": "oval", "hair_style": "curtain", "garment": "coat", "main": "#7d6248",
+         "eye": "almond", "brow_form": "straight", "scarf": "#3e5a78", "beard": "none",
+         "glasses": False, "hat": "none"},
+    ),
+    "campus": (
+        {"shape": "heart", "hair_style": "ponytail", "garment": "cardigan", "main": "#c98078",
+         "eye": "round", "glasses": True, "hat": "none"},
+        {"shape": "oval", "hair_style": "tousled", "garment": "hoodie", "main": "#3e6b5c",
+         "eye": "almond", "glasses": False, "hat": "none", "nick": True},
+    ),
+    "countryside": (
+        {"shape": "round", "hair_style": "braids", "garment": "jacket", "main": "#9a4a44",
+         "eye": "round", "hat": "none", "freckles": True},
+        {"shape": "oval", "hair_style": "short", "garment": "jacket", "main": "#3f5a7a",
+         "eye": "almond", "scarf": "#b5432f", "beard": "none", "hat": "none"},
+    ),
+}  # fmt: skip
+
 SHAPES = ("oval", "round", "square", "long", "heart", "diamond")
 EYES = ("almond", "round", "phoenix", "droopy", "sharp", "wide")
 BROWS = ("straight", "arch", "slant", "soft", "bushy", "short")
+MOLES = ("lip", "eye", "cheek", "chin")
 NOSES = ("small", "straight", "broad", "hook", "button")
 #: what a feature may be; others are colours or yes and no
 CHOICES: dict[str, frozenset[Any]] = {
-    "version": frozenset({2}),
+    "version": frozenset({3}),
+    "mole_at": frozenset(MOLES),
     "age": frozenset({"child", "youth", "adult", "elder"}),
     "shape": frozenset(SHAPES),
     "eye": frozenset(EYES),

@@ -30,12 +30,19 @@ def lines(p: pen.Pen, x: float, eye: float, reach: float, tone: Colour) -> None:
 
 def spots(p: pen.Pen, look: Mapping[str, Any], x: float, mouth: float, tone: Colour) -> None:
     """Freckles, a mole, a scar."""
+    moles = {
+        "lip": (24, mouth - 18),
+        "eye": (44, 30),
+        "cheek": (-46, 48),
+        "chin": (-18, mouth + 15),
+    }
     if look["freckles"] and look["age"] != "elder":
         for k, dx in enumerate((-12, -4, 4, 12)):
             for side in (-1, 1):
                 p.fill(outline.ellipse(x + side * 42 + dx, 38 + 5 * (k % 2), 2, 2), tone)
     if look["mole"]:
-        p.fill(outline.ellipse(x + 24, mouth - 18, 3, 3), colour.mix(tone, colour.INK, 0.5))
+        dx, y = moles[look["mole_at"]]
+        p.fill(outline.ellipse(x + dx, y, 3.8, 3.8), colour.mix(tone, colour.INK, 0.6))
     if look["scar"]:
         p.line(outline.straight([(x + 46, 18), (x + 30, 58)]), 4.5, paint=_WOUND)
         for way in (0.3, 0.65):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import numpy as np
 
 from mangen.engines import protocol
 from mangen.engines.animatic import (
+    accent,
     card,
     cast,
     colour,
@@ -42,10 +44,15 @@ def draw(request: protocol.PanelRequest) -> protocol.Panel:
         ]
         return _panel([*_merged(scene, 3), *card.sheets(s, request)], (), ())
     plan = composition.of(s, request, foot(s))
+    hue = accent.of(plan.people)
+    plan = dataclasses.replace(plan, people=tuple(accent.dressed(plan.people, hue)))
     inserted = objects.portrait(s, request.scene.focus) if plan.framing == "insert" else []
     if inserted:
         return _panel(_merged(inserted), (), letters.of(s, request, ()))
-    behind = _behind(s, request, plan)
+    behind = [
+        stage.Sheet(accent.muted(sheet.image, hue), sheet.depth)
+        for sheet in _behind(s, request, plan)
+    ]
     if not plan.people:
         return _panel(_merged(behind), (), letters.of(s, request, ()))
     if plan.framing == "insert":

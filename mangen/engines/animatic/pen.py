@@ -140,9 +140,13 @@ class Pen:
         finally:
             drawn, self.image, self._matrix = self.image, whole, matrix
             if found is not None:
-                inside = mask[..., None].astype(np.uint16)
                 below = whole[region]
-                below[:] = (drawn * inside + below * (255 - inside) + 127) // 255
+                edge = np.nonzero((mask > 0) & (mask < 255))
+                inside = mask[edge][:, None].astype(np.uint16)
+                mixed = (drawn[edge] * inside + below[edge] * (255 - inside) + 127) // 255
+                as_one = below.view(np.uint32), drawn.view(np.uint32)
+                np.copyto(as_one[0][..., 0], as_one[1][..., 0], where=mask == 255)
+                below[edge] = mixed
 
     def _mask(self, points: outline.Points) -> tuple[protocol.Image, tuple[slice, slice]] | None:
         placed = self._place(points)

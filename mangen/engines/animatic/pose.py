@@ -28,6 +28,29 @@ BY_EMOTION: dict[str, tuple[str, ...]] = {
 }
 GESTURES = frozenset({"point", "wave", "bow", "hug", "run", "strike", "sit", "kneel"})
 TWO_HANDED = frozenset({"book", "letter"})
+#: what is held up to be seen where a picture ends above the hand
+RAISED = frozenset({"phone", "cup", "lantern", "fan", "flower", "umbrella"})
+#: poses that need both arms, and so become plain ones with a thing in one hand
+_TWO_ARMS = frozenset({
+    "clasp", "fidget", "crossed", "open", "palms", "startled", "mouth", "brow", "behind", "shrink",
+})  # fmt: skip
+#: poses that reach far to a side -> what is done instead where a neighbour stands
+NARROW = {
+    "open": "chest",
+    "palms": "clasp",
+    "point": "fists",
+    "cheer": "easy",
+    "startled": "shrink",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Hold:
+    """What is held, and how."""
+
+    thing: str = ""
+    away: bool = False  #: by the hand on the side that is turned away
+    low: float | None = None  #: the largest y at which a thing held up is seen
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,13 +89,13 @@ _HEADS = {"shy": (9.0, 6.0), "sad": (13.0, 5.0), "tired": (13.0, 6.0), "happy": 
 _SHRUGS = {"afraid": 10.0, "shy": 5.0, "angry": 5.0, "surprised": 6.0, "sad": -5.0, "tired": -6.0}
 
 
-def of(look: Mapping[str, Any], name: str, emotion: str, gesture: str, held: str) -> Pose:
+def of(look: Mapping[str, Any], name: str, emotion: str, gesture: str, hold: Hold) -> Pose:
     """The pose by name, or as gesture and thing demand, with the emotion's head."""
     b = build.of(look)
     doing = gesture if gesture in GESTURES else name
     pose = _named(b, doing)
-    if held:
-        pose = _holding(b, pose, doing, held)
+    if hold.thing:
+        pose = _holding(b, pose, doing, hold)
     nod, tilt = _HEADS.get(emotion, (0.0, 0.0))
     return dataclasses.replace(
         pose,
@@ -131,9 +154,9 @@ def _named(b: Build, name: str) -> Pose:
     return poses.get(name, poses["stand"])
 
 
-def _holding(b: Build, pose: Pose, doing: str, held: str) -> Pose:
+def _holding(b: Build, pose: Pose, doing: str, hold: Hold) -> Pose:
     """The pose with hands at the thing; a hand that gestures goes on gesturing."""
-    s, hip, top, a = b.shoulder, b.hip, b.top, b.arm
+    s, hip, top, a, held = b.shoulder, b.hip, b.top, b.arm, hold.thing
     if held in ("fork", "staff", "sword") and doing in ("strike", "dash"):
         if held == "sword":
             return dataclasses.replace(
@@ -146,6 +169,8 @@ def _holding(b: Build, pose: Pose, doing: str, held: str) -> Pose:
         )  # fmt: skip
     if held in TWO_HANDED:
         y = top + 0.98 * a
+        if hold.low is not None:
+            y = min(y, max(hold.low, top + 0.42 * a))
         return dataclasses.replace(
             pose, left=(-44, y), right=(44, y), front="lr", wide="", hands=("fist", "fist")
         )
@@ -160,12 +185,18 @@ def _holding(b: Build, pose: Pose, doing: str, held: str) -> Pose:
         return pose
     at = goals[held]
     over = held in ("umbrella", "phone", "cup", "fan", "flower")
-    if doing in ("wave", "point", "cheer"):  # the right hand is busy
+    if hold.low is not None and held in RAISED and at[1] > hold.low:
+        # beside the face rather than before it
+        at = (max(at[0], s + 14), max(hold.low, top - 0.1 * a))
+    busy = holds_left(doing)
+    if hold.away and not busy and doing in _TWO_ARMS:
+        pose = _named(b, "stand")
+    if busy or hold.away:
         front = ("l" if over else "") + ("r" if "r" in pose.front else "")
         return dataclasses.replace(
             pose, left=(-at[0], at[1]), front=front, hands=("fist", pose.hands[1])
         )
-    if doing in ("clasp", "fidget", "crossed", "open", "palms", "startled", "mouth", "brow"):
+    if doing in _TWO_ARMS:
         pose = _named(b, "stand")
     front = ("l" if "l" in pose.front else "") + ("r" if over else "")
     return dataclasses.replace(

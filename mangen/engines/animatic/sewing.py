@@ -26,7 +26,7 @@ def sew(p: pen.Pen, kind: str, c: Cloth) -> None:
 def patch(p: pen.Pen, c: Cloth) -> None:
     """A mended hole."""
     x, y = c.shoulder * 0.3, c.waist_y - 6
-    p.shape(outline.box(x, y, 52, 46), colour.mix(c.trim, (154, 74, 63), 0.6), width=4)
+    p.shape(outline.box(x, y, 52, 46), c.trim, width=4)
     for k in range(3):
         stitch = outline.straight([(x - 6, y + 9 + 14 * k), (x + 7, y + 9 + 14 * k)])
         p.line(stitch, 3.4, paint=c.inner)

@@ -14,9 +14,12 @@ from mangen.engines import protocol
 from mangen.engines.animatic import dye, light, noise, pen
 
 ROOM = 1.25
-_ROOFED = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
+ROOFED = frozenset(
+    {"room", "hall", "shop", "classroom", "office", "hospital", "train", "spaceship"}
+)
 #: eras of places that show nobody
-_ERAS = {"palace": "ancient", "office": "modern", "hospital": "modern", "classroom": "modern"}
+_ERAS = {"palace": "ancient", "office": "modern", "hospital": "modern", "classroom": "modern",
+         "spaceship": "future", "deck": "victorian"}  # fmt: skip
 OVER = 2
 
 
@@ -66,6 +69,11 @@ class Stage:
         """Whether houses have tiled roofs here."""
         return self.era in ("ancient", "xianxia", "republic", "countryside")
 
+    @property
+    def western(self) -> bool:
+        """Whether houses are of brick or timber, lit by gas or candles."""
+        return self.era in ("victorian", "medieval")
+
     def pen(self, *, over: int = OVER) -> pen.Pen:
         return pen.Pen(self.width, self.height, self.unit, over=over)
 
@@ -105,7 +113,7 @@ def of(request: protocol.PanelRequest) -> Stage:
         height=2 * round(request.height * ROOM / 2),
         unit=min(request.width, request.height) / 720,
         seed=request.seed & 0x7FFFFFFF,
-        light=light.of(request.scene, roofed=request.scene.place in _ROOFED),
+        light=light.of(request.scene, roofed=request.scene.place in ROOFED),
         era=era,
         framing=request.scene.framing,
         place=request.scene.place,

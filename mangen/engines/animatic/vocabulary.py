@@ -76,6 +76,9 @@ WORDS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("眼镜", "glasses", "spectacles"), {"glasses": True}),
     (("刀疤", "伤疤", "scar"), {"scar": True}),
     (("雀斑", "freckle"), {"freckles": True}),
+    (("美人痣", "黑痣", "泪痣", "mole"), {"mole": True}),
+    (("泪痣", "眼角有痣"), {"mole": True, "mole_at": "eye"}),
+    (("断眉",), {"nick": True}),
     # head
     (("毡帽", "felt hat"), {"hat": "felt"}),
     (("斗笠", "草帽", "笠", "straw hat"), {"hat": "straw"}),

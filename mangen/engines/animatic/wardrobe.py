@@ -16,7 +16,7 @@ import numpy as np
 from mangen.engines import protocol
 from mangen.engines.animatic import colour, garment, hairdo, lookbook, vocabulary
 
-VERSION = 2
+VERSION = 3
 _CODE = re.compile("#[0-9a-fA-F]{6}")
 _T = TypeVar("_T")
 
@@ -27,6 +27,15 @@ _MODERN = frozenset({
 })  # fmt: skip
 #: age -> the clothes and hair of its part of life
 _LIFE = {"child": "child", "youth": "adult", "adult": "adult", "elder": "elder"}
+#: who tells the story in the first person
+_SELVES = frozenset({"我", "I"})
+#: hat -> the clothes it is worn with; a hat that words tell of goes with all
+_WORN_WITH = {
+    "cap": frozenset({"hoodie", "tshirt", "tracksuit", "jacket", "vest"}),
+    "beret": frozenset({"coat", "cardigan", "dress", "uniform"}),
+    "bowler": frozenset({"gown", "suit"}),
+}
+_CARRIED = 90.0  #: what a colour of the child's differs at least from the clothes it is seen on
 _GREYED = ("main", "trim", "legs", "hat_colour", "skin", "inner", "shoes")
 
 
@@ -64,21 +73,56 @@ def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
     ages = {
         life: _passing(sheet, chance, life, female=female) for life in ("child", "adult", "elder")
     }
-    old_skin = told.pop("skin_old", "")
+    if sheet.name in _SELVES:
+        _designed(look, ages["adult"], sheet.era, female=female)
+    _tell(look, ages, told, _LIFE[age])
+    if "trim" not in told:
+        _carry(ages)
+    worn = ages[_LIFE[age]]["garment"]
+    if "hat" not in told and worn not in _WORN_WITH.get(look["hat"], {worn}):
+        look["hat"] = "none"
+    return look | ages[_LIFE[age]] | {"age": age, "ages": ages}
+
+
+def _tell(
+    look: dict[str, Any], ages: dict[str, dict[str, Any]], told: Mapping[str, Any], now: str
+) -> None:
+    """Let words decide: clothes and wrinkles of the age they tell of, the rest of all ages."""
     for part, value in told.items():
+        if part == "skin_old":
+            continue
         lives = [life for life in ages if part in ages[life]]
         if part in ("garment", "main", "lines", "patch", "barefoot", "beard"):
-            lives = [_LIFE[age]]  # clothes and wrinkles are those of the age the words tell of
+            lives = [now]
         if part not in ages["adult"]:
             look[part] = value
         for life in lives:
             ages[life][part] = value
     for life in ("adult", "elder"):
-        if old_skin:
-            ages[life]["skin"] = old_skin
-    if "hair_style" in told and told["hair_style"] in ("balding", "bald"):
+        ages[life]["skin"] = told.get("skin_old", ages[life]["skin"])
+    if told.get("hair_style") in ("balding", "bald"):
         ages["child"]["hair_style"] = "cropped"
-    return look | ages[_LIFE[age]] | {"age": age, "ages": ages}
+
+
+def _designed(
+    look: dict[str, Any], grown: dict[str, Any], era: str, *, female: bool
+) -> None:  # fmt: skip
+    """Whoever tells the story is seen most: a look of their own, not one that chance made."""
+    women, men = lookbook.SELVES.get(era, lookbook.SELVES["modern"])
+    for part, value in (women if female else men).items():
+        (grown if part in grown else look)[part] = value
+
+
+def _carry(ages: dict[str, dict[str, Any]]) -> None:
+    """Let the grown wear on cuffs and hems what colour they wore as a child."""
+    own = colour.grey(colour.of(ages["child"]["main"]), 0.18)
+    for life in ("adult", "elder"):
+        if _far(own, colour.of(ages[life]["main"])) >= _CARRIED:
+            ages[life]["trim"] = colour.code(own)
+
+
+def _far(one: colour.Colour, other: colour.Colour) -> float:
+    return float(np.abs(np.subtract(one, other)).sum())
 
 
 def unanchored(sheet: protocol.CharacterSheet) -> dict[str, Any]:
@@ -101,7 +145,10 @@ def complete(given: Mapping[str, Any], sheet: protocol.CharacterSheet) -> dict[s
 
 
 def aged(look: Mapping[str, Any], age: str) -> dict[str, Any]:
-    """The same person at another age: face, brows, hat and marks stay; "" or a stranger: as is."""
+    """The same person at another age; "" or a stranger: as is.
+
+    Face, brows, hat and marks stay, and the colour of the child's clothes is the grown one's trim.
+    """
     if age not in _LIFE or age == look["age"]:
         return dict(look)
     changed = look["ages"][_LIFE[age]] if _LIFE[age] != _LIFE[look["age"]] else {}
@@ -112,7 +159,7 @@ def apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
     """In how many big things two looks differ: hair, main colour, head, face, clothes, build."""
 
     def far(part: str) -> float:
-        return float(np.abs(np.subtract(colour.of(one[part]), colour.of(other[part]))).sum())
+        return _far(colour.of(one[part]), colour.of(other[part]))
 
     same = [
         hairdo.SILHOUETTES[one["hair_style"]] == hairdo.SILHOUETTES[other["hair_style"]]
@@ -187,14 +234,15 @@ def _lasting(
                                else lookbook.NOSES[:4]),
         "mouth": chance.between("mouth", 0.85, 1.15),
         "smile_eyes": chance.share("smile_eyes") < 0.45,
-        "mole": chance.share("mole") < 0.14,
+        "mole": chance.share("mole") < 0.3,
+        "mole_at": chance.of("mole_at", lookbook.MOLES),
+        "nick": not female and chance.share("nick") < 0.2,
         "freckles": chance.share("freckles") < 0.03,
         "scar": False,
         "glasses": chance.share("glasses") < (
             0.22 if sheet.era in ("modern", "campus") else 0.12 if sheet.era == "republic" else 0),
         "hat": chance.of("hat", _hats(sheet, female=female)),
-        "hat_colour": colour.code(colour.hsv(chance.share("hat_colour"), 0.3, 0.34)),
-        "trim": colour.code(_palette(sheet, chance, "", female=female)[1]),
+        "hat_colour": colour.code(colour.hsv(chance.share("hat_colour"), 0.34, 0.4)),
         "inner": chance.of("inner", ("#efe6d6", "#e8e2da", "#f3eee4", "#ded6c6")),
         "shoes": chance.of("shoes", lookbook.SHOES.get(sheet.era, lookbook.SHOES["modern"])),
         "ring": False,
@@ -238,10 +286,10 @@ def _passing(
     """What a role has at one part of its life: hair, clothes, skin and its lines."""
     row = {"child": 2, "adult": 0, "elder": 4}[life] + (0 if female else 1)
     worn = chance.of(f"garment {life}", _row(lookbook.GARMENTS, sheet.era, row))
-    main = _palette(
+    main, trim = _palette(
         sheet, chance, "child" if life == "child" else "suit" if worn == "suit" else "",
         female=female,
-    )[0]  # fmt: skip
+    )  # fmt: skip
     country = sheet.era == "countryside"
     skins = lookbook.TANNED if country else lookbook.FAIR if female else lookbook.SKINS
     skin = colour.of(chance.of("skin", skins))
@@ -250,7 +298,7 @@ def _passing(
         beard = chance.of(
             f"beard {life}",
             ("long", "goatee", "moustache", "none", "stubble") if life == "elder"
-            else ("none",) * 6 + ("moustache", "stubble", "goatee"),
+            else ("none",) * 9 + ("moustache", "stubble"),
         )  # fmt: skip
     if life == "elder":
         main = colour.dark(colour.grey(main, 0.4), 0.14)
@@ -267,13 +315,14 @@ def _passing(
                           if sheet.era in ("modern", "campus") else lookbook.BLACKS),
         "garment": worn,
         "main": colour.code(main),
+        "trim": colour.code(trim),
         "legs": legs,
         "skin": colour.code(skin),
         "beard": beard,
         "lines": life == "elder",
         "ruddy": chance.between("ruddy", 0.08, 0.2) if life == "child"
         else chance.between("ruddy", 0.0, 0.1),
-        "patch": False,
+        "patch": country and life != "child" and chance.share("patch") < 0.5,
         "barefoot": country and life == "child" and not female and chance.share("barefoot") < 0.6
         and worn not in garment.LONG,
     }  # fmt: skip
@@ -284,7 +333,7 @@ def _hair(sheet: protocol.CharacterSheet, chance: _Chance, life: str, row: int) 
     known = _row(lookbook.HAIR, sheet.era, row)
     if life == "adult":
         child = chance.of("hair child", _row(lookbook.HAIR, sheet.era, row + 2))
-        if child in known and chance.share("hair kept") < 0.6:
+        if child in known and chance.share("hair kept") < 0.85:
             return child
     return chance.of(f"hair {life}", known)
 
