@@ -25,7 +25,7 @@ _AWAY_S = 60.0  #: a database that restarts is waited for so long
 
 
 @contextlib.contextmanager
-def _open() -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
+def open_ledger() -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
     """Yield the settings in force and an open ledger; starts the servers that are missing."""
     found = settings.load()
     with stack.join(found) as urls:
@@ -75,32 +75,38 @@ def create_project(
     """
     path = pathlib.Path(source)
     read = text.read(path, max_bytes=int(settings.load().max_text_mb * 1e6))
-    with _open() as (chosen, book):
+    with open_ledger() as (chosen, book):
         return submit.create(
             book, read, title=title or path.stem, chosen=chosen, width=width, height=height
         )
 
 
-def submit_novel(project_id: int, *, episodes: str | None = None) -> dict[str, Any]:
+def submit_novel(
+    project_id: int, *, episodes: str | None = None, plan_only: bool = False
+) -> dict[str, Any]:
     """Ask for a project's videos and return at once.
 
-    Asking again adds only what is missing, and gives failed jobs another chance.
+    Asking again adds only what is missing, and gives failed and cancelled jobs another chance.
 
-    `episodes` picks some, as `1-3,7`. Raises UnknownProject, UsageError.
+    `episodes` picks some, as `1-3,7`; `plan_only` asks for the storyboard alone, to be edited
+    first. Raises UnknownProject, UsageError.
     """
-    asked = submit.parse_episodes(episodes)
-    with _open() as (chosen, book):
+    if plan_only and episodes is not None:
+        raise errors.UsageError("a plan is of all episodes: ask for some of them afterwards")
+    asked = [] if plan_only else submit.parse_episodes(episodes)
+    with open_ledger() as (chosen, book):
         done = submit.submit(
             book,
             project_id,
             episodes=asked,
             store=storage.Store(chosen.artifact_root),
-            look_of=functools.partial(_look_of, chosen),
+            look_of=functools.partial(look_of, chosen),
         )
     return dataclasses.asdict(done)
 
 
-def _look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look:
+def look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look:
+    """Answer how a project's videos are made in this deployment."""
     scratch = chosen.root / "scratch"
     return look.of(
         project.settings,
@@ -112,13 +118,13 @@ def _look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look
 
 def project_status(project_id: int) -> dict[str, Any]:
     """Say where a project stands; raises UnknownProject."""
-    with _open() as (chosen, book):
+    with open_ledger() as (chosen, book):
         return _status(chosen, book, [project_id])[0]
 
 
 def all_status(ids: Sequence[int] | None = None) -> list[dict[str, Any]]:
     """Say where projects stand: the named ones, or all."""
-    with _open() as (chosen, book):
+    with open_ledger() as (chosen, book):
         return _status(chosen, book, ids)
 
 
@@ -131,7 +137,7 @@ def _status(
 
 def workers() -> list[str]:
     """Name the workers that gave a sign of life within a lease."""
-    with _open() as (chosen, book), book.transaction() as conn:
+    with open_ledger() as (chosen, book), book.transaction() as conn:
         owners = book.living_owners(conn)
     return sorted({one.owner.worker for one in owners if one.silent_s < chosen.lease_s})
 
@@ -144,7 +150,7 @@ def wait(
 ) -> dict[str, Any]:
     """Block until a project has settled; answers its last status. Raises MangenError in time."""
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    with _open() as (chosen, book):
+    with open_ledger() as (chosen, book):
         last_seen = time.monotonic()
         while True:
             try:
@@ -172,14 +178,14 @@ def wait(
 
 def export_project(project_id: int, out: pathlib.Path) -> list[dict[str, Any]]:
     """Copy a project's finished videos, named by their titles, into a folder."""
-    with _open() as (chosen, book), book.transaction() as conn:
+    with open_ledger() as (chosen, book), book.transaction() as conn:
         title = book.project(project_id, conn).title
         return export.export(conn, project_id, title, storage.Store(chosen.artifact_root), out)
 
 
 def drain_once() -> dict[str, Any]:
     """Do one pass, unless a leader does it already."""
-    with _open() as (chosen, book):
+    with open_ledger() as (chosen, book):
         head = leader.Leader(
             services.read(chosen).database_url, lease_s=chosen.lease_s, application="mangen-drain"
         )
@@ -215,7 +221,7 @@ def make_pass(book: ledger.Ledger, chosen: settings.Settings) -> drain.Pass:
 
 def doctor() -> list[dict[str, Any]]:
     """Check the ledger's invariants; one entry each violation, or one that says all is well."""
-    with _open() as (chosen, book), book.transaction() as conn:
+    with open_ledger() as (chosen, book), book.transaction() as conn:
         broken = invariants.check(
             conn, storage.Store(chosen.artifact_root).paths(), lease_s=chosen.lease_s
         )

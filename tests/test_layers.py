@@ -23,6 +23,7 @@ FLOORS = [
     {"comic"},
     {"worker", "stack", "gateway"},
     {"api"},
+    {"control", "troubles"},
     {"cli"},
 ]
 #: dispatch sees ledger and app; engines see pooling's seams and storage

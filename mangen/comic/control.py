@@ -13,8 +13,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from mangen import errors
-from mangen.comic import edit, model, scopes
-from mangen.ledger import ledger, scope
+from mangen.comic import content, edit, model, scopes
+from mangen.ledger import ledger, priority, scope
 from mangen.ledger.states import OPEN, State
 
 
@@ -181,6 +181,110 @@ def _another_take(finished: set[int | None]) -> edit.Plan:
         )
 
     return change
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Worth:
+    """What a scope shall be worth; None leaves as it is.
+
+    `budget`: seconds a day on the gpu queues; below 0: no limit.
+    """
+
+    klass: str | None = None
+    weight: float | None = None
+    budget: float | None = None
+
+    def check(self) -> None:
+        """Raise UsageError where nothing is asked, or what is no priority."""
+        if self.klass is None and self.weight is None and self.budget is None:
+            raise errors.UsageError("say what to change: high, mid or low, a weight or a budget")
+        if self.klass is not None and self.klass not in priority.CLASSES:
+            raise errors.UsageError(f"{self.klass!r} is no priority: choose high, mid or low")
+
+
+def set_priority(book: ledger.Ledger, asked: scope.Scope, *, worth: Worth, by: str) -> Answer:
+    """Change the class of a scope (its open jobs follow), a project's weight and daily budget."""
+    _refuse_all(asked, "priority")
+    worth.check()
+
+    def do(conn: sa.Connection) -> Answer:
+        book.lift_limits(conn)
+        found = scopes.check(conn, book, asked)
+        number = scopes.project_of(found)
+        book.lock_project(conn, number)
+        if found.path:
+            detail = _move(book, conn, found, worth)
+        else:
+            detail = _prioritise(book, conn, number, worth)
+        if detail:
+            book.note_act(conn, "priority", project=number, scope=found.path, by=by, detail=detail)
+            book.notify(conn, book.WAKE, str(number))
+        return Answer(scope=str(found), changed=bool(detail), detail=detail)
+
+    return book.act(do)
+
+
+def _move(
+    book: ledger.Ledger, conn: sa.Connection, found: scope.Scope, worth: Worth
+) -> dict[str, Any]:
+    if worth.klass is None or worth.weight is not None or worth.budget is not None:
+        raise errors.UsageError(
+            f"weight and budget are a whole project's: name {found.project}, not {found}"
+        )
+    number, klass = scopes.project_of(found), priority.CLASSES[worth.klass]
+    moved = book.move_scope(conn, number, found.path, klass)
+    return {"class": worth.klass, "jobs": moved} if moved else {}
+
+
+def _prioritise(
+    book: ledger.Ledger, conn: sa.Connection, number: int, worth: Worth
+) -> dict[str, Any]:
+    before, detail = book.project(number, conn), dict[str, Any]()
+    if worth.klass is not None:
+        klass = priority.CLASSES[worth.klass]
+        moved = book.set_class(conn, number, klass)
+        if moved or before.klass != klass:
+            detail |= {"class": worth.klass, "jobs": moved}
+    if worth.weight is not None and worth.weight != before.weight:
+        book.set_weight(conn, number, worth.weight)
+        detail["weight"] = worth.weight
+    limit = None if worth.budget is not None and worth.budget < 0 else worth.budget
+    if worth.budget is not None and limit != before.budget:
+        book.set_budget(conn, number, limit)
+        detail["budget"] = limit
+    return detail
+
+
+def purge(book: ledger.Ledger, asked: scope.Scope, *, by: str) -> Answer:
+    """Close a project for good and end its work; `dispatch.purge` removes what is left of it.
+
+    Its content goes at once, its files and jobs when nothing of it runs any more.
+    """
+    _refuse_all(asked, "purge")
+    if asked.path or asked.project is None:
+        raise errors.UsageError(f"purge removes whole projects: {asked} is a part of one")
+    number = asked.project
+
+    def do(conn: sa.Connection) -> Answer:
+        book.lift_limits(conn)
+        try:
+            book.lock_project(conn, number)
+        except errors.UnknownProject:
+            if any(act.verb == "purge" for act in book.acts([number])):
+                return Answer(scope=str(asked), changed=False)
+            raise
+        if not book.close_for_purge(conn, number):
+            return Answer(scope=str(asked), changed=False)
+        title = book.project(number, conn).title
+        open_jobs = book.scope_jobs(conn, number, "", OPEN)
+        ended = book.cancel_jobs(conn, [one.id for one in open_jobs], by=by)
+        content.remove(conn, number)
+        detail = {"title": title, "stopping": len(ended.stopping)}
+        book.note_act(conn, "purge", project=number, by=by, detail=detail)
+        book.notify(conn, book.STOP)
+        return Answer(scope=str(asked), changed=True, detail=detail)
+
+    return book.act(do)
 
 
 def _refuse_all(asked: scope.Scope, verb: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mangen import errors
-from mangen.comic import model
+from mangen.comic import boards, edit, model
 from mangen.comic.places import Place
 from mangen.engines import protocol
 
@@ -227,3 +227,30 @@ def _refuse_twice(at: Place, field: str, names: Sequence[str]) -> None:
     for n, name in enumerate(names):
         if name in names[:n]:
             raise errors.UsageError(f"{at.name}: {field}[{n}]: {name!r} is there twice")
+
+
+def plan(number: int, data: Any, *, name: str, size: int) -> edit.Plan:
+    """What makes a person's data a project's storyboard; an old revision's are refused."""
+    if not isinstance(data, dict):
+        raise errors.UsageError(f"{name}: must be an object, as `storyboard export` writes it")
+    if data.get("project", number) != number:
+        raise errors.UsageError(
+            f"{name} is the storyboard of project {data['project']}, not {number}: "
+            "take `project` and `revision` out of it to use it here"
+        )
+    based_on = data.get("revision")
+    rest = {key: value for key, value in data.items() if key not in {"project", "revision"}}
+
+    def change(board: model.Storyboard | None) -> edit.Change:
+        made = read(rest, before=board, size=size, name=name)
+        now = boards.revision(board) if board is not None else None
+        if made != board and based_on not in {None, now}:
+            raise errors.UsageError(
+                f"{name} is based on revision {based_on}, but the storyboard of project {number} "
+                f"is {now or 'not planned'} now: export it again, or take `revision` out of the "
+                "file to replace whatever is there"
+            )
+        detail = {"file": name, "before": now, "after": boards.revision(made)}
+        return edit.Change(board=made, detail=detail)
+
+    return change

@@ -62,6 +62,13 @@ class Scoping(door.Door):
         found = door.rows(conn, "retry_jobs", project=project, scope=path)
         return [Standing(**row) for row in found]
 
+    def move_scope(self, conn: sa.Connection, project: int, path: str, klass: int) -> int:
+        """Give the jobs of a part of a project another class, as `set_class` does for all.
+
+        Answers how many moved. Jobs that are inserted later have the project's class.
+        """
+        return len(door.run(conn, "move_scope", project=project, scope=path, klass=klass).all())
+
     def keep(self, conn: sa.Connection, ids: Sequence[int]) -> None:
         """Let what runs and was asked to stop go on; where it stopped already it begins again."""
         door.run(conn, "keep_jobs", ids=list(ids))
