@@ -54,15 +54,16 @@ def new(
 @click.command()
 @click.argument("projects", nargs=-1, required=True, type=int)
 @click.option("--episodes", help="Only some, as 1-3,7; by default all.")
+@click.option("--plan-only", is_flag=True, help="Only the storyboard, to be edited first.")
 @output.as_json
-def submit(*, projects: Sequence[int], episodes: str | None, json_: bool) -> None:
+def submit(*, projects: Sequence[int], episodes: str | None, plan_only: bool, json_: bool) -> None:
     """Ask for the videos of projects; returns at once. Again: adds only what is missing."""
     from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
 
     done: list[dict[str, Any]] = []
 
     def ask(number: int) -> None:
-        answer = api.submit_novel(number, episodes=episodes)
+        answer = api.submit_novel(number, episodes=episodes, plan_only=plan_only)
         done.append(answer)
         if not json_:
             click.echo(f"project {number}: {_asked(answer)}")
