@@ -16,8 +16,8 @@ from mangen import app as celery_app
 from mangen import errors, services, settings, stack, storage
 from mangen.comic import export, graph, look, progress, submit, text
 from mangen.comic.stages import kit
-from mangen.dispatch import canvas, drain, leader, rank
-from mangen.ledger import invariants, ledger, projects
+from mangen.dispatch import canvas, drain, leader, publisher, rank
+from mangen.ledger import hours, invariants, ledger, projects
 
 _SUFFIXES = (".txt", ".md")
 _POLL_S = 0.5
@@ -30,6 +30,7 @@ def open_ledger() -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
     found = settings.load()
     with stack.join(found) as urls:
         book = ledger.Ledger(urls.database_url, application="mangen-api")
+        book.times = hours.Hours.parse(found.quiet_hours, found.time_zone)
         try:
             yield found, book
         finally:
@@ -40,6 +41,7 @@ def check(chosen: settings.Settings) -> None:
     """Raise SettingsError where a worker could not run with these settings."""
     celery_app.devices(chosen)
     rank.Weights.parse(chosen.rank_weights)
+    hours.Hours.parse(chosen.quiet_hours, chosen.time_zone)
     for name in ("image_engine", "voice_engine"):
         kit.engine_class(getattr(chosen, name))
 
@@ -112,7 +114,6 @@ def look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look:
         project.settings,
         kit.engine_class(project.settings["image_engine"])(scratch),
         kit.engine_class(chosen.voice_engine)(),
-        urgent=project.klass == 0,
     )
 
 
@@ -216,6 +217,7 @@ def make_pass(book: ledger.Ledger, chosen: settings.Settings) -> drain.Pass:
         lease_s=chosen.lease_s,
         lost_bell_s=chosen.lost_bell_s,
         weights=rank.Weights.parse(chosen.rank_weights),
+        rules=publisher.Rules.of(chosen),
     )
 
 

@@ -108,6 +108,42 @@ class Settings:
     rank_weights: str = _setting(
         "0.5,0.3,0.2,0.1", "rank: shortness, smallness, age per hour, jobs freed"
     )
+    fair_quantum_s: float = _setting(
+        60.0,
+        "predicted seconds of work within which projects count as equally served, so that rank "
+        "decides between them",
+        least=0.1,
+    )
+    horizon_s: float = _setting(
+        60.0,
+        "predicted seconds of work published ahead for each device, beyond a batch and one more",
+        least=0,
+    )
+    mid_limit_s: float = _setting(
+        7200.0,
+        "seconds without a turn after which a project's waiting work of class mid moves up to "
+        "high; 0: never",
+        least=0,
+    )
+    low_limit_s: float = _setting(
+        21600.0,
+        "seconds without a turn after which a project's waiting work of class low moves up to "
+        "mid; 0: never",
+        least=0,
+    )
+    quiet_hours: str = _setting(
+        "",
+        "spans of the day in which nothing begins but urgent projects' work, as "
+        "09:00-18:00,22:30-06:00; empty: none",
+    )
+    time_zone: str = _setting(
+        "UTC", "time zone of quiet hours and of the days of budgets, as Asia/Shanghai"
+    )
+    gpu_budget_s: float = _setting(
+        0.0,
+        "seconds a day on the gpu queues that a new project may use; 0: no limit",
+        least=0,
+    )
     max_text_mb: float = _setting(20.0, "largest source text that is taken, in MB", least=0.001)
     flower_port: int = _setting(
         5555, "port of Flower on this machine; 0: no Flower", least=0, most=65535

@@ -11,11 +11,25 @@ from celery import signals
 
 from mangen import app as celery_app
 from mangen import services, settings, storage
+from mangen.comic import keeping, submit
 from mangen.comic.stages import door, kit
-from mangen.dispatch import canvas, drain, housekeeping, leader, rank, reporter
-from mangen.ledger import jobs, ledger
+from mangen.dispatch import (
+    canvas,
+    drain,
+    foresight,
+    housekeeping,
+    leader,
+    publisher,
+    rank,
+    reconcile,
+    reporter,
+)
+from mangen.ledger import hours, jobs, ledger
 from mangen.pooling import celery_task, events, work
 from mangen.pooling import log as pool_log
+
+#: between two looks for files that are gone, of projects at work
+_FILES_S = 600.0
 
 TASKS = [
     celery_app.build().register_task(
@@ -41,6 +55,7 @@ def make_work(handed: Mapping[str, str]) -> work.Work:
     """Make what a child runs; called once in each child with the parent's settings."""
     chosen = settings.load(handed)
     book = _child_ledger(services.read(chosen).database_url)
+    book.times = hours.Hours.parse(chosen.quiet_hours, chosen.time_zone)
     return door.ComicWork(kit.Kit(chosen, book), drain.QUEUES)
 
 
@@ -98,12 +113,14 @@ class WorkerListener:
             kit.engine_class(path)  # a worker that could run nothing must not start
         url = services.read(chosen).database_url
         book = ledger.Ledger(url, application="mangen-beat", pool_size=1)
+        book.times = hours.Hours.parse(chosen.quiet_hours, chosen.time_zone)
         turn = drain.Pass(
             book,
             functools.partial(canvas.send, celery_app.build()),
             lease_s=chosen.lease_s,
             lost_bell_s=chosen.lost_bell_s,
             weights=rank.Weights.parse(chosen.rank_weights),
+            rules=publisher.Rules.of(chosen),
         )
         store = storage.Store(chosen.artifact_root)
         self._reporter = reporter.Reporter(
@@ -113,7 +130,8 @@ class WorkerListener:
             turn,
             lease_s=chosen.lease_s,
             pass_s=chosen.pass_s,
-            housekeep=functools.partial(_sweep, url, store, lease_s=chosen.lease_s),
+            housekeep=functools.partial(_housekeep, url, _chores(chosen, store)),
+            foresee=functools.partial(_foresee, url, chosen),
         )
         signals.task_revoked.connect(self._revoked)
         self._started = threading.Event()
@@ -153,11 +171,42 @@ class WorkerListener:
         )
 
 
-def _sweep(url: str, store: storage.Store, *, lease_s: float) -> None:
-    """Sweep on a connection of its own, so that no heartbeat waits for it."""
+def _chores(chosen: settings.Settings, store: storage.Store) -> housekeeping.Chores:
+    """What the leader does beside the pass."""
+    chores = housekeeping.Chores()
+    chores.add(
+        "sweeping orphaned files",
+        chosen.lease_s,
+        functools.partial(housekeeping.sweep, store=store, lease_s=chosen.lease_s),
+    )
+    chores.add(
+        "looking for lost files",
+        _FILES_S,
+        functools.partial(reconcile.files_at_work, store=store, essential=keeping.essential),
+    )
+    return chores
+
+
+def _foresee(url: str, chosen: settings.Settings) -> None:
+    """Foretell what is open, on a connection of its own: large backlogs take a while."""
+    book = ledger.Ledger(url, application="mangen-foresee", pool_size=1)
+    book.times = hours.Hours.parse(chosen.quiet_hours, chosen.time_zone)
+    try:
+        foresight.Foresight(
+            book,
+            lease_s=chosen.lease_s,
+            quantum_s=chosen.fair_quantum_s,
+            planning=submit.STAGE,
+        ).turn()
+    finally:
+        book.close()
+
+
+def _housekeep(url: str, chores: housekeeping.Chores) -> None:
+    """Do chores on a connection of their own, so that no heartbeat waits for them."""
     book = ledger.Ledger(url, application="mangen-sweep", pool_size=1)
     try:
-        housekeeping.sweep(book, store, lease_s=lease_s)
+        chores.turn(book)
     finally:
         book.close()
 

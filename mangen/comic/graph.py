@@ -27,7 +27,9 @@ ASSEMBLE_FRAMES_HELD = 24  #: frames in flight between decoder, subtitles and en
 SOUND = "1"  #: raised when the mix makes other music or places of the same episode
 HIGH, MID = 0, 1
 #: places where no weather falls between the camera and the people
-INDOORS = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "train"})
+INDOORS = frozenset(
+    {"room", "hall", "shop", "classroom", "office", "hospital", "train", "spaceship"}
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,6 @@ class Look:
     voice_en: str = "bm_george"  #: narrator of English texts
     speed: float = 1.0
     music: float = 1.0  #: volume of music and places, 0..1; 0: voices alone
-    urgent: bool = False  #: all jobs of the project go to the high class and queue
 
 
 def key_of(*inputs: Any) -> str:
@@ -113,12 +114,6 @@ class _Graph:
 
     def _names(self, shot: model.Shot) -> list[str]:
         return [name for name in shot.characters if name in self.cast]
-
-    def _klass(self, otherwise: int) -> int:
-        return HIGH if self.look.urgent else otherwise
-
-    def _queue(self, otherwise: str) -> str:
-        return "gpu.high" if self.look.urgent else otherwise
 
     def _image_job(
         self, role: str, request: protocol.Request, key: str, **fields: Any
@@ -189,7 +184,7 @@ class _Graph:
             stage="assemble",
             subject=f"e{episode.no}",
             key=key_of("assemble", own, upstream),
-            queue=self._queue("cpu"),
+            queue="cpu",
             klass=HIGH,  # all its parts are there: nothing is nearer to a finished video
             bucket=f"assemble/{self.look.width}x{self.look.height}",
             model="",
@@ -220,8 +215,8 @@ class _Graph:
             stage="voice",
             subject=f"{_subject(episode, shot)}/l{line.no}",
             key=key_of("voice", look.voice_engine, look.voice_version, params),
-            queue=self._queue("cpu"),
-            klass=self._klass(MID),
+            queue="cpu",
+            klass=MID,
             bucket=f"{look.voice_engine}/voice",
             model=look.voice_engine,
             episode=episode.no,
@@ -266,8 +261,8 @@ class _Graph:
             requests.panel_request(params),
             key_of(*self._image_inputs("illustrate"), params, shot.take, [a.key for a in anchors]),
             subject=_subject(episode, shot),
-            queue=self._queue("gpu.mid"),
-            klass=self._klass(MID),
+            queue="gpu.mid",
+            klass=MID,
             episode=episode.no,
             params=params,
             needs=tuple(jobs.Need(stage="anchor", subject=a.subject) for a in anchors),
@@ -311,8 +306,8 @@ class _Graph:
                 [voice.key for voice in voices],
             ),
             subject=panel.subject,
-            queue=self._queue("cpu" if self.look.camera_moves else "gpu.mid"),
-            klass=self._klass(MID),
+            queue="cpu" if self.look.camera_moves else "gpu.mid",
+            klass=MID,
             episode=episode.no,
             params=params,
             needs=(

@@ -30,8 +30,6 @@ def of(
     kept: Mapping[str, Any],
     image: protocol.Engine,
     voice: cache.Engine,
-    *,
-    urgent: bool = False,
 ) -> graph.Look:
     """Answer the Look of a project from its snapshot and the engines it names."""
     return graph.Look(
@@ -43,5 +41,4 @@ def of(
         voice_engine=voice.name,
         voice_version=voice.version,
         music=kept.get("music", 1.0),
-        urgent=urgent,
     )

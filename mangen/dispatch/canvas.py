@@ -64,6 +64,7 @@ def _chorded(app: celery.Celery, job: jobs.Job) -> bool:
     """
     return (
         job.queue == GATING_QUEUE
+        and job.home_queue in (None, GATING_QUEUE)  # no urgent or promoted work
         and job.bell == 1
         and job.attempt == 0
         and app.backend.supports_native_join

@@ -1,35 +1,30 @@
 """The pass: release dead owners, advance what is ready, ring what is lost, publish the best.
 
 Level-triggered and idempotent: it reads the rows alone, on the leader's own connection, and may
-run any number of times. Publishing is bounded by the windows of live workers, so that order is
-decided late, here; what gates other work goes beyond the bound.
+run any number of times. Where thousands of projects wait to be looked at, a pass looks at as many
+as a slice of time takes and leaves the rest to the next.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 import sqlalchemy as sa
 
-from mangen.dispatch import canvas, rank
+from mangen.dispatch import publisher, rank, reconcile
 from mangen.ledger import durations, jobs, ledger
 
 log = logging.getLogger(__name__)
 
-QUEUES = ("gpu.high", "cpu", "gpu.mid", "gpu.low")
+QUEUES = publisher.QUEUES
 _EVERY_PROJECT_S = 60.0
+_SLICE_S = 1.0  #: of advancing projects, before what is ready is published
+_AT_ONCE = 100  #: projects of a round through all that one pass looks at
 _LEARN_S = 10.0  #: between two looks at learned durations
-_GATING_BOUND = 1_000  #: gating jobs one pass publishes, whatever the windows hold
-
-
-class Send(Protocol):
-    """Puts published jobs on the broker; answers how many went out."""
-
-    def __call__(self, ready: Sequence[jobs.Job], titles: Mapping[int, str]) -> int: ...
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,10 +32,13 @@ class Done:
     """What one pass did."""
 
     released: int = 0
+    mended: int = 0  #: expired requests, work that no heartbeat carried, bells of lost workers
     skipped: int = 0
     ready: int = 0
     unpublished: int = 0
+    promoted: int = 0
     published: int = 0
+    left: int = 0  #: projects that wait for the next pass, which should not wait
 
 
 @dataclasses.dataclass(slots=True)
@@ -55,37 +53,41 @@ class Pass:
     def __init__(
         self,
         book: ledger.Ledger,
-        send: Send,
+        send: publisher.Send,
         *,
         lease_s: float,
         lost_bell_s: float,
         weights: rank.Weights,
+        rules: publisher.Rules | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._book, self._send = book, send
+        self._book = book
+        self._publisher = publisher.Publisher(book, send, rules or publisher.Rules(), clock)
         self._lease_s, self._lost_bell_s, self._weights = lease_s, lost_bell_s, weights
         self._clock = clock
         self._looks: dict[str, _Look] = {}
         self._last_look = self._session = -1.0
-        self._last_full = float("-inf")
-        self._titles: dict[int, str] = {}
+        self._last_round = float("-inf")
+        self._round: collections.deque[int] = collections.deque()  # still to be looked at whole
         self._learned = durations.Learned()
         self._last_lesson = float("-inf")
 
     def run(self, conn: sa.Connection, *, session: int = 0) -> Done:
         """Do one pass. `session` changes when the connection was lost: looks start anew then."""
         released = self._release(conn, session)
+        mended = reconcile.in_pass(self._book, conn, self._living(conn), released=released)
         self._learn(conn)
-        skipped, ready = self._advance(conn)
+        advanced = self._advance(conn)
         living = self._living(conn)
         unpublished = self._unpublish(conn, living)
-        published = self._publish(conn, living)
-        return Done(
+        promoted = self._publisher.promote(conn)
+        return dataclasses.replace(
+            advanced,
             released=released,
-            skipped=skipped,
-            ready=ready,
+            mended=mended,
             unpublished=unpublished,
-            published=published,
+            promoted=promoted,
+            published=self._publisher.publish(conn, living, self._news),
         )
 
     def _living(self, conn: sa.Connection) -> Sequence[jobs.Living]:
@@ -116,37 +118,49 @@ class Pass:
             del self._looks[name]
         return len(lost)
 
-    def _advance(self, conn: sa.Connection) -> tuple[int, int]:
+    def _advance(self, conn: sa.Connection) -> Done:
+        """Look at the projects in which something moved, and in turn at all that are open."""
         now = self._clock()
-        full = now - self._last_full >= _EVERY_PROJECT_S
         with conn.begin():
-            projects = set(self._book.dirty_projects(conn))
-            if full:
-                projects |= set(self._book.open_projects(conn))
-                self._last_full = now
+            dirty = collections.deque(self._book.dirty_projects(conn))
+            if now - self._last_round >= _EVERY_PROJECT_S and not self._round:
+                self._round.extend(self._book.open_projects(conn))
+                self._last_round = now
+        self._news: list[int] = []
+        whole = {self._round.popleft() for _ in range(min(_AT_ONCE, len(self._round)))}
         skipped = ready = 0
-        for project in sorted(projects):
-            with conn.begin():
-                self._book.lock_project(conn, project)
-                done = self._book.clear_dirty(conn, project)
-                near = None if full else done  # where jobs were only done, look only near them
-                if near is None:
-                    skipped += len(self._book.skip_jobs(conn, project))
-                hours = self._book.now_hours(conn)
-                found = self._book.find_ready(conn, project, near=near)
-                seconds = {one.id: self._learned.seconds(one) for one in found}
-                ranks = {
-                    one.id: rank.rank(
-                        seconds=seconds[one.id],
-                        peak_bytes=one.peak_bytes,
-                        frees=one.frees,
-                        hours=hours,
-                        weights=self._weights,
-                    )
-                    for one in found
-                }
-                ready += len(self._book.ready_jobs(conn, ranks, seconds=seconds))
-        return skipped, ready
+        queue = collections.deque(dict.fromkeys([*dirty, *sorted(whole)]))
+        while queue and self._clock() - now < _SLICE_S:
+            project = queue.popleft()
+            more = self._look_at(conn, project, whole=project in whole)
+            skipped, ready = skipped + more.skipped, ready + more.ready
+            if more.ready:
+                self._news.append(project)
+        self._round.extendleft(whole.intersection(queue))
+        return Done(skipped=skipped, ready=ready, left=len(queue) + len(self._round))
+
+    def _look_at(self, conn: sa.Connection, project: int, *, whole: bool) -> Done:
+        """Advance one project; where jobs were only done, and not `whole`, only near them."""
+        with conn.begin():
+            self._book.lock_project(conn, project)
+            done = self._book.clear_dirty(conn, project)
+            near = None if whole else done
+            skipped = 0 if near is not None else len(self._book.skip_jobs(conn, project))
+            hours = self._book.now_hours(conn)
+            found = self._book.find_ready(conn, project, near=near)
+            seconds = {one.id: self._learned.seconds(one) for one in found}
+            ranks = {
+                one.id: rank.rank(
+                    seconds=seconds[one.id],
+                    peak_bytes=one.peak_bytes,
+                    frees=one.frees,
+                    hours=hours,
+                    weights=self._weights,
+                )
+                for one in found
+            }
+            ready = len(self._book.ready_jobs(conn, ranks, seconds=seconds))
+        return Done(skipped=skipped, ready=ready)
 
     def _learn(self, conn: sa.Connection) -> None:
         """Look now and then at how long things take: what becomes ready is foretold by it."""
@@ -172,41 +186,3 @@ class Pass:
             return self._book.unpublish_jobs(
                 conn, self._lost_bell_s, sorted(held), [q for q in QUEUES if q in queues]
             )
-
-    def _publish(self, conn: sa.Connection, living: Sequence[jobs.Living]) -> int:
-        with conn.begin():
-            counts = self._book.published_count(conn)
-        room = _room(living, counts)
-        published = 0
-        for queue in QUEUES:
-            limit = _GATING_BOUND if queue == canvas.GATING_QUEUE else int(room.get(queue, 0))
-            if limit <= 0:
-                continue
-            with conn.begin():
-                found = self._book.find_publishable(conn, queue, limit)
-                chosen = self._book.publish_jobs(conn, [job.id for job in found])
-                self._learn_titles(conn, {job.project for job in chosen})
-            if chosen:
-                self._send(chosen, self._titles)
-                published += len(chosen)
-                for other in room:  # the same workers hold every queue's work
-                    room[other] -= len(chosen)
-        return published
-
-    def _learn_titles(self, conn: sa.Connection, projects: Iterable[int]) -> None:
-        unknown = set(projects) - self._titles.keys()
-        if unknown:
-            self._titles |= {
-                one.id: one.title for one in self._book.projects(sorted(unknown), conn)
-            }
-
-
-def _room(living: Sequence[jobs.Living], published: Mapping[str, int]) -> dict[str, float]:
-    """Requests that live workers could still take, by queue."""
-    room = dict.fromkeys(QUEUES, 0.0)
-    for owner in living:
-        for queue in owner.owner.queues:
-            if queue in room:
-                room[queue] += owner.report.get("capacity", 0)
-    waiting = sum(published.get(queue, 0) for queue in QUEUES)
-    return {queue: capacity - waiting for queue, capacity in room.items()}

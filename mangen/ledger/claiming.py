@@ -72,6 +72,7 @@ class Claiming(door.Door):
             owner=name,
             session=session,
             format=wanting.FORMAT,
+            **self.times.values,
         )
         return {row.id: jobs.Fence(job=row.id, attempt=row.attempt, owner=name) for row in found}
 
@@ -87,8 +88,22 @@ class Claiming(door.Door):
     def refusals(
         self, conn: sa.Connection, ids: Sequence[int], owner: jobs.Owner | str
     ) -> dict[int, str]:
-        """Why these jobs can't be claimed by this owner just now."""
-        found = door.run(conn, "refusals", ids=list(ids), owner=str(owner), format=wanting.FORMAT)
+        """Why these jobs can't be claimed by this owner just now.
+
+        What may run later (paused, held, quiet hours, budget spent) goes back to ready at once:
+        its bell has rung, and in vain.
+        """
+        found = door.run(
+            conn,
+            "refusals",
+            ids=list(ids),
+            owner=str(owner),
+            format=wanting.FORMAT,
+            **self.times.values,
+        ).all()
+        for row in found:
+            if row.rung is not None:
+                self._hand_back(conn, row.id, row.rung, "keep", by=str(owner))
         return {row.id: row.why for row in found}
 
     def jobs(self, ids: Sequence[int], conn: sa.Connection | None = None) -> Sequence[jobs.Job]:
@@ -109,13 +124,19 @@ class Claiming(door.Door):
         if why not in _WHY:
             raise ValueError(f"a job can't be handed back for {why!r}: {', '.join(_WHY)}")
         with self.statement() as conn:
-            state = door.run(
-                conn,
-                "hand_back",
-                job=job,
-                attempt=attempt,
-                why=_WHY[str(why)],
-                device=device,
-                by=by,
-            ).scalar_one_or_none()
+            return self._hand_back(conn, job, attempt, _WHY[str(why)], device=device, by=by)
+
+    def _hand_back(
+        self,
+        conn: sa.Connection,
+        job: int,
+        attempt: int,
+        why: str,
+        *,
+        device: str = "cpu",
+        by: str | None,
+    ) -> states.State | None:
+        state = door.run(
+            conn, "hand_back", job=job, attempt=attempt, why=why, device=device, by=by
+        ).scalar_one_or_none()
         return None if state is None else states.State(state)

@@ -15,6 +15,16 @@ WITH living AS MATERIALIZED (
     WHERE j.id = ANY(CAST(:ids AS bigint[])) AND j.state IN ('published', 'ready')
         AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
         AND p.state = 'open' AND NOT p.paused AND NOT j.held
+        AND (p.class = 0 OR NOT EXISTS (
+            SELECT 1 FROM unnest(CAST(:quiet_from AS time[]), CAST(:quiet_till AS time[]))
+                AS q (since, till)
+            WHERE CAST(clock_timestamp() AT TIME ZONE :zone AS time) >= q.since
+                AND CAST(clock_timestamp() AT TIME ZONE :zone AS time) < q.till
+        ))
+        AND (p.budget IS NULL OR j.queue NOT LIKE 'gpu.%' OR p.budget > coalesce((
+            SELECT t.seconds FROM spent t WHERE t.project = p.id
+                AND t.day = CAST(clock_timestamp() AT TIME ZONE :zone AS date)
+        ), 0))
         AND NOT l.device = ANY(j.exclude)
         AND j.format <= :format
     ORDER BY j.id FOR NO KEY UPDATE OF j SKIP LOCKED
@@ -34,25 +44,45 @@ WITH living AS MATERIALIZED (
 SELECT id, attempt FROM moved ORDER BY id;
 
 -- name: refusals
-SELECT w.id,
-    CASE
-        WHEN j.id IS NULL THEN 'unknown'
-        WHEN j.state = 'running' THEN 'running by ' || j.owner
-        WHEN j.state NOT IN ('published', 'ready') THEN j.state
-        WHEN o.name IS NULL THEN 'owner not registered'
-        WHEN o.released_at IS NOT NULL THEN 'owner released'
-        WHEN p.paused THEN 'paused'
-        WHEN j.held THEN 'held'
-        WHEN p.state <> 'open' THEN 'project ' || p.state
-        WHEN j.not_before > clock_timestamp() THEN 'not before ' || j.not_before
-        WHEN o.device = ANY(j.exclude) THEN 'device class excluded'
-        WHEN j.format > :format THEN 'format ' || j.format || ' not understood'
-        ELSE 'locked by another'
-    END AS why
-FROM unnest(CAST(:ids AS bigint[])) AS w (id)
-LEFT JOIN jobs j ON j.id = w.id
-LEFT JOIN projects p ON p.id = j.project
-LEFT JOIN owners o ON o.name = :owner;
+-- why; and of what may run later, the attempt with which its bell is taken back
+WITH judged AS (
+    SELECT w.id, j.state, j.attempt,
+        CASE
+            WHEN j.id IS NULL THEN 'unknown'
+            WHEN j.state = 'running' THEN 'running by ' || j.owner
+            WHEN j.state NOT IN ('published', 'ready') THEN j.state
+            WHEN o.name IS NULL THEN 'owner not registered'
+            WHEN o.released_at IS NOT NULL THEN 'owner released'
+            WHEN p.state <> 'open' THEN 'project ' || p.state
+        END AS never,
+        CASE
+            WHEN p.paused THEN 'paused'
+            WHEN j.held THEN 'held'
+            WHEN j.not_before > clock_timestamp() THEN 'not before ' || j.not_before
+            WHEN p.class > 0 AND EXISTS (
+                SELECT 1 FROM unnest(CAST(:quiet_from AS time[]), CAST(:quiet_till AS time[]))
+                    AS q (since, till)
+                WHERE CAST(clock_timestamp() AT TIME ZONE :zone AS time) >= q.since
+                    AND CAST(clock_timestamp() AT TIME ZONE :zone AS time) < q.till
+            ) THEN 'quiet hours'
+            WHEN j.queue LIKE 'gpu.%' AND p.budget <= coalesce((
+                SELECT t.seconds FROM spent t WHERE t.project = p.id
+                    AND t.day = CAST(clock_timestamp() AT TIME ZONE :zone AS date)
+            ), 0) THEN 'budget of ' || p.budget || ' s a day spent'
+        END AS later,
+        CASE
+            WHEN o.device = ANY(j.exclude) THEN 'device class excluded'
+            WHEN j.format > :format THEN 'format ' || j.format || ' not understood'
+            ELSE 'locked by another'
+        END AS here
+    FROM unnest(CAST(:ids AS bigint[])) AS w (id)
+    LEFT JOIN jobs j ON j.id = w.id
+    LEFT JOIN projects p ON p.id = j.project
+    LEFT JOIN owners o ON o.name = :owner
+)
+SELECT id, coalesce(never, later, here) AS why,
+    CASE WHEN never IS NULL AND later IS NOT NULL AND state = 'published' THEN attempt END AS rung
+FROM judged;
 
 -- name: hand_back
 -- published, ready -> ready, failed, cancelled

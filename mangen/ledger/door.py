@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from mangen import errors
-from mangen.ledger import queries
+from mangen.ledger import hours, queries
 
 #: no transaction is ever open across engine work, so these only catch what hangs
 LIMITS = {
@@ -100,6 +100,8 @@ class Door:
     WAKE = "mangen_wake"
     #: channel of "something must stop"; payload: the worker's owner, or empty
     STOP = "mangen_stop"
+    #: when only urgent work may begin, and where days begin: the deployment's settings
+    times: hours.Hours = hours.Hours()
 
     def __init__(
         self, url: str, *, application: str = "mangen", pool_size: int = 2, timeouts: bool = True

@@ -93,6 +93,7 @@ class Job:
     seconds_theory: float  #: as planned, before anything was observed
     peaks: tuple[int, ...]
     params: Mapping[str, Any]
+    home_queue: str | None = None  #: as planned, where it was moved from there
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

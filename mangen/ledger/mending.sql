@@ -56,6 +56,13 @@ WHERE j.state = 'blocked' AND p.state = 'open'
     )
 GROUP BY j.project ORDER BY j.project;
 
+-- name: busy_projects
+SELECT project FROM jobs WHERE state = 'blocked'
+UNION SELECT project FROM jobs WHERE state = 'ready'
+UNION SELECT project FROM jobs WHERE state = 'published'
+UNION SELECT project FROM jobs WHERE state = 'running'
+ORDER BY project;
+
 -- name: stored_files
 -- what a project's jobs published, whatever became of the jobs
 SELECT a.id, a.job, a.kind, a.path, a.sha256, a.lost_at IS NOT NULL AS lost, j.stage, j.subject
@@ -91,10 +98,11 @@ WITH old AS MATERIALIZED (
 ), made AS (
     INSERT INTO jobs (
         project, episode, stage, subject, key, queue, class, model, bucket, cap, seconds_theory,
-        seconds_est, peaks, format, held, expires_at
+        seconds_est, peaks, format, held, expires_at, home_queue, home_class
     )
     SELECT project, episode, stage, subject, regexp_replace(key, '#lost-[0-9]+$', ''), queue, class,
-        model, bucket, cap, seconds_theory, seconds_est, peaks, format, held, expires_at
+        model, bucket, cap, seconds_theory, seconds_est, peaks, format, held, expires_at,
+        home_queue, home_class
     FROM old ORDER BY id
     RETURNING id, stage, subject, attempt, state
 ), paired AS (

@@ -120,6 +120,7 @@ class Owning(settling.Settling):
             reason=reason,
             error=_ERRORS[reason] + (f"; see {report}" if report else ""),
             backoff_s=self.backoff_s,
+            zone=self.times.zone,
         )
         return {row.id: states.State(row.state) for row in found}
 

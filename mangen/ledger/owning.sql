@@ -63,7 +63,7 @@ WITH picked AS MATERIALIZED (
         running_at = CASE WHEN d.next = 'ready' THEN NULL ELSE j.running_at END,
         settled_at = CASE WHEN d.next = 'ready' THEN NULL ELSE clock_timestamp() END
     FROM decided d WHERE j.id = d.id
-    RETURNING j.id, j.attempt, j.project, j.state
+    RETURNING j.id, j.attempt, j.project, j.state, j.queue
 ), logged AS (
     INSERT INTO events (job, attempt, "from", "to", query, owner)
     SELECT id, attempt, 'running', state, 'release_owner', :owner FROM moved
@@ -71,6 +71,14 @@ WITH picked AS MATERIALIZED (
     UPDATE attempts a SET ended_at = clock_timestamp(), error = :error,
         outcome = CASE WHEN m.state = 'cancelled' THEN 'cancelled' ELSE 'lost' END
     FROM moved m WHERE a.job = m.id AND a.attempt = m.attempt
+    RETURNING a.started_at, a.ended_at, a.members, m.project, m.queue
+), paid AS (
+    INSERT INTO spent (project, day, seconds)
+    SELECT project, CAST(ended_at AT TIME ZONE :zone AS date) AS day,
+        sum(greatest(0, extract(epoch FROM ended_at - started_at)) / members)
+    FROM closed WHERE queue LIKE 'gpu.%'
+    GROUP BY project, day ORDER BY project, day
+    ON CONFLICT (project, day) DO UPDATE SET seconds = spent.seconds + excluded.seconds
 ), stained AS (
     INSERT INTO dirty (project) SELECT DISTINCT project FROM moved
 )

@@ -1,4 +1,4 @@
-"""The pass's moves: what is ready, what is published, what rang in vain.
+"""The pass's moves: what is ready, and what rang in vain. Publishing has a room of its own.
 
 Every method takes the pass's own connection, which holds the leader's lock. Work on one project
 in one transaction: lock_project, clear_dirty, skip_jobs, find_ready, ready_jobs, in this order.
@@ -24,7 +24,7 @@ class Passing(door.Door):
     """The ledger's door for the pass."""
 
     def dirty_projects(self, conn: sa.Connection) -> Sequence[int]:
-        """Projects of which something settled or was inserted since the pass looked."""
+        """Projects of which something settled or was inserted, the longest unlooked at first."""
         return list(door.run(conn, "dirty_projects").scalars())
 
     def clear_dirty(self, conn: sa.Connection, project: int) -> Sequence[int] | None:
@@ -91,23 +91,6 @@ class Passing(door.Door):
         )
         return list(found.scalars())
 
-    def find_publishable(
-        self, conn: sa.Connection, queue: str, limit: int | None
-    ) -> Sequence[jobs.Job]:
-        """The best ready jobs of a queue, in rank order; neither paused nor before their time.
-
-        `limit` None: all of them.
-        """
-        return [
-            job_of(row) for row in door.rows(conn, "find_publishable", queue=queue, limit=limit)
-        ]
-
-    def publish_jobs(
-        self, conn: sa.Connection, ids: Sequence[int], *, by: str = BY
-    ) -> Sequence[jobs.Job]:
-        """Ready to published, in rank order, bell counted. Commit first, then send."""
-        return [job_of(row) for row in door.rows(conn, "publish_jobs", ids=list(ids), by=by)]
-
     def unpublish_jobs(
         self,
         conn: sa.Connection,
@@ -132,10 +115,6 @@ class Passing(door.Door):
             by=by,
         )
         return int(found.scalar_one())
-
-    def published_count(self, conn: sa.Connection) -> Mapping[str, int]:
-        """Queue -> published jobs that nobody has claimed; queues without any are left out."""
-        return {row.queue: row.published for row in door.run(conn, "published_count")}
 
 
 def job_of(row: Mapping[str, Any]) -> jobs.Job:

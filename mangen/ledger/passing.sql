@@ -1,13 +1,22 @@
 -- name: dirty_projects
-SELECT DISTINCT project FROM dirty ORDER BY project;
+-- who waits longest first: what stays dirty must not starve others
+SELECT project FROM dirty GROUP BY project ORDER BY min(id);
 
 -- name: clear_dirty
 DELETE FROM dirty WHERE project = :project RETURNING job;
 
 -- name: open_projects
-SELECT p.id FROM projects p
+-- open projects with blocked jobs: a jump a project, however many have finished
+WITH RECURSIVE found (project) AS (
+    (SELECT project FROM jobs WHERE state = 'blocked' ORDER BY project LIMIT 1)
+    UNION ALL
+    SELECT n.project FROM found f CROSS JOIN LATERAL (
+        SELECT j.project FROM jobs j WHERE j.state = 'blocked' AND j.project > f.project
+        ORDER BY j.project LIMIT 1
+    ) n
+)
+SELECT p.id FROM found f JOIN projects p ON p.id = f.project
 WHERE p.state = 'open'
-    AND EXISTS (SELECT 1 FROM jobs j WHERE j.project = p.id AND j.state = 'blocked')
 ORDER BY p.id;
 
 -- name: skip_jobs
@@ -99,34 +108,6 @@ WITH ranked AS MATERIALIZED (
 )
 SELECT id FROM moved ORDER BY id;
 
--- name: find_publishable
-SELECT j.*, q.params
-FROM jobs j JOIN projects p ON p.id = j.project LEFT JOIN job_params q ON q.job = j.id
-WHERE j.queue = :queue AND j.state = 'ready'
-    AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
-    AND p.state = 'open' AND NOT p.paused AND NOT j.held
-ORDER BY j.class, j.rank DESC, j.id
-LIMIT :limit;
-
--- name: publish_jobs
--- ready -> published
-WITH picked AS MATERIALIZED (
-    SELECT j.id, j.state FROM jobs j JOIN projects p ON p.id = j.project
-    WHERE j.id = ANY(CAST(:ids AS bigint[])) AND j.state = 'ready'
-        AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
-        AND p.state = 'open' AND NOT p.paused AND NOT j.held
-    ORDER BY j.id FOR NO KEY UPDATE OF j SKIP LOCKED
-), moved AS (
-    UPDATE jobs j SET state = 'published', bell = j.bell + 1, published_at = clock_timestamp()
-    FROM picked p WHERE j.id = p.id
-    RETURNING j.*, p.state AS was
-), logged AS (
-    INSERT INTO events (job, attempt, "from", "to", query, owner)
-    SELECT id, attempt, was, 'published', 'publish_jobs', :by FROM moved
-)
-SELECT m.*, q.params FROM moved m LEFT JOIN job_params q ON q.job = m.id
-ORDER BY m.class, m.rank DESC, m.id;
-
 -- name: unpublish_jobs
 -- published -> ready
 WITH picked AS MATERIALIZED (
@@ -145,6 +126,3 @@ WITH picked AS MATERIALIZED (
     SELECT id, attempt, was, 'ready', 'unpublish_jobs', :by FROM moved
 )
 SELECT count(*) FROM moved;
-
--- name: published_count
-SELECT queue, count(*) AS published FROM jobs WHERE state = 'published' GROUP BY queue;

@@ -25,6 +25,7 @@ class Project:
     paused: bool
     settings: Mapping[str, Any]
     episodes_wanted: tuple[int, ...] | None
+    budget: float | None = None  #: seconds a day on the gpu queues; None: no limit
 
 
 class Projects(door.Door):
@@ -39,6 +40,7 @@ class Projects(door.Door):
         weight: float = 1.0,
         settings: Mapping[str, Any] | None = None,
         episodes_wanted: Sequence[int] | None = None,
+        budget: float | None = None,
     ) -> int:
         """Write a project and answer its id. `settings` is JSON."""
         found = door.run(
@@ -49,6 +51,7 @@ class Projects(door.Door):
             weight=weight,
             settings=json.dumps(dict(settings or {}), ensure_ascii=False),
             episodes_wanted=None if episodes_wanted is None else list(episodes_wanted),
+            budget=budget,
         )
         return int(found.scalar_one())
 
@@ -79,6 +82,7 @@ class Projects(door.Door):
                 episodes_wanted=None
                 if row["episodes_wanted"] is None
                 else tuple(row["episodes_wanted"]),
+                budget=row["budget"],
             )
             for row in door.rows(conn, "projects", ids=wanted)
         ]

@@ -1,6 +1,8 @@
 -- name: insert_project
-INSERT INTO projects (title, class, weight, settings, episodes_wanted)
-VALUES (:title, :klass, :weight, CAST(:settings AS jsonb), CAST(:episodes_wanted AS integer[]))
+INSERT INTO projects (title, class, weight, settings, episodes_wanted, budget)
+VALUES (
+    :title, :klass, :weight, CAST(:settings AS jsonb), CAST(:episodes_wanted AS integer[]), :budget
+)
 RETURNING id;
 
 -- name: projects

@@ -43,7 +43,9 @@ class Settling(door.Door):
 
     def finish_job(self, conn: sa.Connection, fence: jobs.Fence) -> states.State:
         """Running to done, or to cancelled where it was asked to stop; raises FenceLost."""
-        state = door.run(conn, "finish_job", **_of(fence)).scalar_one_or_none()
+        state = door.run(
+            conn, "finish_job", **_of(fence), zone=self.times.zone
+        ).scalar_one_or_none()
         if state is None:
             raise self._lost(conn, fence)
         return states.State(state)
@@ -69,6 +71,7 @@ class Settling(door.Door):
             kind=str(kind),
             error=_storable(error),
             backoff_s=self.backoff_s,
+            zone=self.times.zone,
         ).scalar_one_or_none()
         if state is None:
             raise self._lost(conn, fence)

@@ -53,13 +53,21 @@ WITH moved AS (
         owner = NULL, stop = false, not_before = NULL, error_kind = NULL, error = NULL,
         settled_at = clock_timestamp()
     WHERE id = :job AND attempt = :attempt AND owner = :owner AND state = 'running'
-    RETURNING id, attempt, project, state
+    RETURNING id, attempt, project, state, queue
 ), logged AS (
     INSERT INTO events (job, attempt, "from", "to", query, owner)
     SELECT id, attempt, 'running', state, 'finish_job', :owner FROM moved
 ), closed AS (
     UPDATE attempts a SET ended_at = clock_timestamp(), outcome = m.state
     FROM moved m WHERE a.job = m.id AND a.attempt = m.attempt
+    RETURNING a.started_at, a.ended_at, a.members, m.project, m.queue
+), paid AS (
+    -- a batch's seconds are shared among its members
+    INSERT INTO spent (project, day, seconds)
+    SELECT project, CAST(ended_at AT TIME ZONE :zone AS date),
+        greatest(0, extract(epoch FROM ended_at - started_at)) / members
+    FROM closed WHERE queue LIKE 'gpu.%'
+    ON CONFLICT (project, day) DO UPDATE SET seconds = spent.seconds + excluded.seconds
 ), stained AS (
     INSERT INTO dirty (project, job)
     SELECT project, CASE WHEN state = 'done' THEN id END FROM moved
@@ -100,7 +108,7 @@ WITH picked AS MATERIALIZED (
         running_at = CASE WHEN d.next = 'ready' THEN NULL ELSE j.running_at END,
         settled_at = CASE WHEN d.next = 'ready' THEN NULL ELSE clock_timestamp() END
     FROM decided d WHERE j.id = d.id
-    RETURNING j.id, j.attempt, j.project, j.state
+    RETURNING j.id, j.attempt, j.project, j.state, j.queue
 ), logged AS (
     INSERT INTO events (job, attempt, "from", "to", query, owner)
     SELECT id, attempt, 'running', state, 'fail_job', :owner FROM moved
@@ -108,6 +116,13 @@ WITH picked AS MATERIALIZED (
     UPDATE attempts a SET ended_at = clock_timestamp(), error = :error,
         outcome = CASE WHEN m.state = 'cancelled' THEN 'cancelled' ELSE :kind END
     FROM moved m WHERE a.job = m.id AND a.attempt = m.attempt
+    RETURNING a.started_at, a.ended_at, a.members, m.project, m.queue
+), paid AS (
+    INSERT INTO spent (project, day, seconds)
+    SELECT project, CAST(ended_at AT TIME ZONE :zone AS date),
+        greatest(0, extract(epoch FROM ended_at - started_at)) / members
+    FROM closed WHERE queue LIKE 'gpu.%'
+    ON CONFLICT (project, day) DO UPDATE SET seconds = spent.seconds + excluded.seconds
 ), stained AS (
     INSERT INTO dirty (project) SELECT project FROM moved WHERE state <> 'ready'
 )

@@ -50,6 +50,7 @@ TRANSITIONS: dict[str, frozenset[tuple[State | None, State]]] = {
     "redo_jobs": frozenset({(None, _B)}),  # in place of a done row whose file is lost
     "ready_jobs": frozenset({(_B, _R)}),
     "skip_jobs": frozenset({(_B, State.SKIPPED)}),
+    "promote_jobs": frozenset({(_R, _R)}),  # to the next higher class and queue
     "publish_jobs": frozenset({(_R, _P)}),
     "unpublish_jobs": frozenset({(_P, _R)}),
     "claim_jobs": frozenset({(_P, _RUN), (_R, _RUN)}),

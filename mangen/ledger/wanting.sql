@@ -18,14 +18,27 @@ WITH wanted AS MATERIALIZED (
         model text, cap integer, episode integer, seconds_est float, peaks bigint[], params jsonb,
         expires_s float
     )
+), placed AS (
+    -- a project's class moves its jobs: as move_jobs does
+    SELECT w.*,
+        CASE p.class WHEN 0 THEN 0 WHEN 2 THEN least(w.class + 1, 2) ELSE w.class END AS to_class,
+        CASE
+            WHEN p.class = 0 AND w.queue LIKE 'gpu.%' THEN 'gpu.high'
+            WHEN p.class = 2 AND w.queue = 'gpu.high' THEN 'gpu.mid'
+            WHEN p.class = 2 AND w.queue = 'gpu.mid' THEN 'gpu.low'
+            ELSE w.queue
+        END AS to_queue
+    FROM wanted w CROSS JOIN projects p WHERE p.id = :project
 ), made AS (
     INSERT INTO jobs (
         project, stage, subject, key, queue, class, bucket, model, cap, episode, seconds_theory,
-        seconds_est, peaks, format, expires_at
+        seconds_est, peaks, format, expires_at, home_queue, home_class
     )
-    SELECT :project, stage, subject, key, queue, class, bucket, model, cap, episode, seconds_est,
-        seconds_est, peaks, :format, clock_timestamp() + make_interval(secs => expires_s)
-    FROM wanted ORDER BY no
+    SELECT :project, stage, subject, key, to_queue, to_class, bucket, model, cap, episode,
+        seconds_est, seconds_est, peaks, :format,
+        clock_timestamp() + make_interval(secs => expires_s),
+        nullif(queue, to_queue), nullif(class, to_class)
+    FROM placed ORDER BY no
     ON CONFLICT (project, stage, subject, key) DO NOTHING
     RETURNING id, stage, subject, key, attempt, state
 ), filled AS (

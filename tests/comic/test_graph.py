@@ -79,8 +79,6 @@ def test_queues_and_classes(board):
         "animate": ("cpu", 1),
         "assemble": ("cpu", 0),
     }
-    urgent = graph.wanted(board, episodes=[1], look=dataclasses.replace(LOOK, urgent=True))
-    assert {(job.queue, job.klass) for job in urgent} == {("gpu.high", 0)}
     moving = dataclasses.replace(LOOK, camera_moves=False)
     animate = [j for j in graph.wanted(board, episodes=[1], look=moving) if j.stage == "animate"]
     assert {job.queue for job in animate} == {"gpu.mid"}

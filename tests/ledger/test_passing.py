@@ -142,42 +142,6 @@ def test_the_pass_never_waits_for_a_job_row(desk, wanted):
         assert desk.book.dirty_projects(conn) == [desk.project]
 
 
-def test_find_publishable_answers_in_rank_order(desk, wanted):
-    ids = desk.want(
-        *(wanted("voice", f"e1/s1/l{n}") for n in range(4)), wanted("voice", "e0", klass=0)
-    )
-    with desk.book.transaction() as conn:
-        desk.book.ready_jobs(conn, dict(zip(ids, [1.0, 3.0, 2.0, 3.0, 0.0], strict=True)))
-        found = desk.book.find_publishable(conn, "cpu", 4)
-        assert [job.id for job in found] == [ids[4], ids[1], ids[3], ids[2]]
-        assert len(desk.book.find_publishable(conn, "cpu", None)) == 5
-        assert desk.book.find_publishable(conn, "gpu.high", 4) == []
-
-
-def test_publish_jobs_rings_once_and_counts_the_bell(desk, wanted):
-    [a] = desk.want(wanted("anchor", "c/a"))
-    assert desk.publish(a) == []
-    desk.advance()
-    with desk.book.transaction() as conn:
-        [job] = desk.book.publish_jobs(conn, [a])
-    assert (job.state, job.bell, job.attempt) == ("published", 1, 0)
-    assert desk.publish(a) == []
-    with desk.book.transaction() as conn:
-        assert desk.book.published_count(conn) == {"cpu": 1}
-    assert desk.events(a)[-1] == ("publish_jobs", "ready", "published")
-
-
-def test_a_paused_project_publishes_nothing(desk, wanted):
-    [a] = desk.want(wanted("anchor", "c/a"))
-    desk.advance()
-    desk.book.set_paused(desk.project, True)
-    with desk.book.transaction() as conn:
-        assert desk.book.find_publishable(conn, "cpu", 9) == []
-        assert desk.book.publish_jobs(conn, [a]) == []
-    desk.book.set_paused(desk.project, False)
-    assert desk.publish(a) == [a]
-
-
 def test_what_may_not_run_yet_is_not_published(desk, wanted):
     [a] = desk.want(wanted("anchor", "c/a"))
     [fence] = desk.run(a)

@@ -71,7 +71,7 @@ class Hands:
             found = self.book.find_ready(conn, self.project, near=near)
             self.book.ready_jobs(conn, {one.id: self.dice.random() for one in found})
             best = self.book.find_publishable(conn, "cpu", 5)
-            self.book.publish_jobs(conn, [job.id for job in best])
+            self.book.publish_jobs(conn, [job.id for job in best[:5]])
             self.book.unpublish_jobs(conn, 0.005, [], ["cpu"])
 
     def run(self, rounds, wanted, everything):

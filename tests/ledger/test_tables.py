@@ -49,8 +49,8 @@ def test_a_subject_has_one_current_row(desk, wanted):
     ("query", "index"),
     [
         (
-            """select id from jobs where queue = 'cpu' and state = 'ready' and not held and class = 1
-            and project = 1 order by rank desc, id limit 20""",
+            """select id from jobs where queue = 'cpu' and state = 'ready' and not held
+            and class = 1 and project = 1 order by rank desc, id limit 20""",
             "jobs_ready",
         ),
         ("select id from jobs where state = 'running' and owner = 'w/0/1'", "jobs_running"),
