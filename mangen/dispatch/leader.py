@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 
 import sqlalchemy as sa
 
+from mangen.ledger import door
+
 #: the lock's name, the same in every process of a deployment ("mang" in ASCII)
 LOCK = 0x6D616E67
 
@@ -51,11 +53,7 @@ class Leader:
         application: str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._engine = sa.create_engine(
-            url,
-            poolclass=sa.NullPool,
-            connect_args={"application_name": application, "connect_timeout": 5},
-        )
+        self._engine = door.engine_of(url, application=application, timeouts=True)
         self._lease_s = lease_s
         self._clock = clock
         self._look: _Look | None = None

@@ -1,16 +1,22 @@
 """The way to the database: engine, transactions, notifications.
 
-Everything here also works behind a pooler in transaction mode: no prepared statements, no session
-settings, and the time limits are set anew in each transaction.
+Everything here also works behind a pooler in transaction mode: no session settings, the time limits
+are set anew in each transaction, and statements are prepared only where no pooler is in between.
+
+Round trips are what a claim costs, so there are few: a transaction's BEGIN carries its limits, and
+a connection that was used a moment ago is looked at, not asked, whether it lives.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import select
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 
 from mangen import errors
@@ -23,6 +29,17 @@ LIMITS = {
     "transaction_timeout": "60s",
 }
 _TRANSACTION_TIMEOUT_SINCE = (17,)
+#: how a server, or a pooler before it, says that it takes no more connections
+_FULL = (
+    "too many clients",
+    "too many connections",
+    "remaining connection slots",
+    "no more connections",
+)
+#: seconds after which a connection that rests is asked whether it lives
+_REST_S = 1.0
+#: what `statement` marks its connection with: no transaction is begun on it
+_SINGLE = "mangen_single"
 #: does nothing for a limit that this server does not know
 _LIFT = sa.text("SELECT set_config(name, :value, true) FROM pg_settings WHERE name = :name")
 
@@ -49,9 +66,9 @@ def engine_of(
         parsed.set(drivername="postgresql+psycopg"),
         pool_size=pool_size,
         max_overflow=0,
-        pool_pre_ping=True,
         connect_args={
-            "prepare_threshold": None,
+            "autocommit": True,  # each BEGIN is ours: see `_begin`
+            "prepare_threshold": None,  # see `run`
             "application_name": application,
             "connect_timeout": 10,
             # a server that vanished from the network is noticed within half a minute
@@ -61,8 +78,10 @@ def engine_of(
             "tcp_user_timeout": 20_000,
         },
     )
-    if timeouts:
-        sa.event.listen(engine, "begin", _limit)
+    sa.event.listen(engine, "connect", _meet)
+    sa.event.listen(engine, "checkin", _rest)
+    sa.event.listen(engine, "checkout", _look)
+    sa.event.listen(engine, "begin", functools.partial(_begin, timeouts=timeouts))
     return engine
 
 
@@ -72,25 +91,64 @@ def connected(engine: sa.Engine) -> Iterator[sa.Connection]:
     try:
         conn = engine.connect()
     except sa.exc.OperationalError as error:
+        said = str(error.orig).strip()
+        if any(words in said for words in _FULL):
+            said += (
+                "; every connection it allows is taken: raise its max_connections, or run fewer "
+                "workers or devices (`manage.py doctor` counts what they open)"
+            )
         raise errors.ServiceError(
-            f"can't reach Postgres at {engine.url.render_as_string(hide_password=True)}: "
-            f"{str(error.orig).strip()}"
+            f"can't reach Postgres at {engine.url.render_as_string(hide_password=True)}: {said}"
         ) from error
     with conn:
         yield conn
 
 
-def _limit(conn: sa.Connection) -> None:
-    if conn.get_execution_options().get("isolation_level") == "AUTOCOMMIT":
+def _meet(raw: psycopg.Connection[Any], record: Any) -> None:
+    """Find out whether a pooler is in between: it hands out process numbers of its own making."""
+    row = raw.execute("SELECT pg_backend_pid()").fetchone()
+    record.info["direct"] = row is not None and row[0] == raw.info.backend_pid
+
+
+def _rest(_raw: object, record: Any) -> None:
+    record.info["rests_since"] = time.monotonic()
+
+
+def _look(raw: psycopg.Connection[Any], record: Any, _proxy: object) -> None:
+    """Refuse a connection that died while it rested; a server that ends one says so unasked."""
+    rested = time.monotonic() - record.info.get("rests_since", float("inf"))
+    try:
+        if rested < _REST_S:
+            told = select.poll()
+            told.register(raw.fileno(), select.POLLIN)
+            if not told.poll(0):
+                return
+        raw.autocommit = True
+        raw.execute("SELECT 1")
+    except psycopg.Error as error:
+        raise sa.exc.InvalidatePoolError from error
+
+
+def _begin(conn: sa.Connection, *, timeouts: bool) -> None:
+    """Begin a transaction and set its limits, in one round trip."""
+    options = conn.get_execution_options()
+    if options.get(_SINGLE) or options.get("isolation_level") == "AUTOCOMMIT":
         return
+    raw = conn.connection.driver_connection
+    assert raw is not None
+    if not raw.autocommit:  # SQLAlchemy's reset of an isolation level left it so
+        raw.autocommit = True
     version = conn.dialect.server_version_info or ()
-    conn.exec_driver_sql(_limits(version >= _TRANSACTION_TIMEOUT_SINCE))
+    begin = _limits(version >= _TRANSACTION_TIMEOUT_SINCE) if timeouts else "BEGIN"
+    conn.exec_driver_sql(begin, execution_options={"no_parameters": True})
 
 
 @functools.cache
 def _limits(whole: bool) -> str:  # noqa: FBT001 - private, one caller
     names = [name for name in LIMITS if whole or name != "transaction_timeout"]
-    return "SELECT " + ", ".join(f"set_config('{name}', '{LIMITS[name]}', true)" for name in names)
+    return "BEGIN; SELECT " + ", ".join(
+        f"set_config('{name}', '{LIMITS[name]}', true)" for name in names
+    )
 
 
 class Door:
@@ -121,7 +179,7 @@ class Door:
     def statement(self) -> Iterator[sa.Connection]:
         """A connection on which each statement is its own transaction: half the round trips."""
         with connected(self._engine) as conn:
-            yield conn.execution_options(isolation_level="AUTOCOMMIT")
+            yield conn.execution_options(**{_SINGLE: True})
 
     def lift_limits(self, conn: sa.Connection) -> None:
         """Let this one transaction take as long as its statements do; it must not idle a minute."""
@@ -151,8 +209,16 @@ class Door:
 
 
 def run(conn: sa.Connection, name: str, **values: Any) -> sa.CursorResult[Any]:
-    """Run a named query."""
-    return conn.execute(queries.QUERIES[name], values)
+    """Run a named query; a hot one is planned once a connection, where no pooler is in between."""
+    if name not in queries.HOT or not conn.info.get("direct"):
+        return conn.execute(queries.QUERIES[name], values)
+    raw = conn.connection.driver_connection
+    assert raw is not None
+    raw.prepare_threshold = 0
+    try:
+        return conn.execute(queries.QUERIES[name], values)
+    finally:
+        raw.prepare_threshold = None
 
 
 def rows(conn: sa.Connection, name: str, **values: Any) -> list[Mapping[str, Any]]:

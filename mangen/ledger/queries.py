@@ -60,6 +60,14 @@ ROOMS = (
 )
 #: what the ledger does: transitions, the pass, owners
 QUERIES = {name: query for room in ROOMS for name, query in _read(f"{room}.sql").items()}
+#: planned once a connection: asked for each job, and led by keys alone, so that one plan serves
+#: all values. None answers `*`, which would change under it as columns are added.
+HOT = frozenset(
+    {
+        "claim_jobs", "held_jobs", "lock_attempt", "finish_job", "fail_job", "progress",
+        "add_artifacts", "artifacts", "note_attempt", "beat", "stopping_jobs", "notify",
+    }
+)  # fmt: skip
 #: what people ask of it
 REPORTS = _read("report.sql")
 #: what must always hold: each answers with the rows that break it

@@ -1,9 +1,61 @@
+import contextlib
+import pathlib
+import re
+import socket
+import tempfile
+import threading
+
 import psycopg
 import pytest
 import sqlalchemy as sa
 
+import mangen
 from mangen import errors
-from mangen.ledger import door, ledger
+from mangen.dispatch import leader
+from mangen.ledger import door, ledger, queries
+
+
+@pytest.fixture
+def pooler(ledger_url):
+    """Yield the URL of a way to the database that tells a process number of its own making."""
+    url = sa.make_url(ledger_url)
+    there = pathlib.Path(url.query["host"]) / ".s.PGSQL.5432"
+    ended = threading.Event()
+    with socket.socket(socket.AF_UNIX) as door_, contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp")))
+        door_.bind(str(folder / ".s.PGSQL.5432"))
+        door_.listen()
+        door_.settimeout(0.05)
+
+        def serve():
+            while not ended.is_set():
+                with contextlib.suppress(TimeoutError):
+                    ours, _ = door_.accept()
+                    theirs = socket.socket(socket.AF_UNIX)
+                    theirs.connect(str(there))
+                    stack.callback(ours.close)
+                    stack.callback(theirs.close)
+                    threading.Thread(target=copy, args=(ours, theirs, False)).start()
+                    threading.Thread(target=copy, args=(theirs, ours, True)).start()
+
+        def copy(source, target, answers):
+            while data := source.recv(65536):
+                if answers and (at := data.find(_KEY)) >= 0:
+                    at += len(_KEY)
+                    data = data[:at] + bytes(b ^ 0x55 for b in data[at : at + 4]) + data[at + 4 :]
+                target.sendall(data)
+            with contextlib.suppress(OSError):
+                target.shutdown(socket.SHUT_WR)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield url.set(query={"host": str(folder)}).render_as_string(hide_password=False)
+        ended.set()
+        thread.join()
+
+
+#: the message in which a server tells its process number
+_KEY = b"K\0\0\0\x0c"
 
 
 def test_every_transaction_sets_its_limits_and_leaves_no_trace(desk):
@@ -52,11 +104,67 @@ def test_a_transaction_that_idles_is_ended_by_the_server(desk, wanted, monkeypat
     desk.finish(fence)
 
 
-def test_no_statement_is_prepared_on_the_server(desk, wanted):
-    for n in range(8):
-        desk.want(wanted("anchor", f"c/{n}"))
-    with desk.book.statement() as conn:
-        assert conn.exec_driver_sql("select count(*) from pg_prepared_statements").scalar_one() == 0
+def test_hot_statements_are_prepared_but_never_behind_a_pooler(desk, wanted, pooler):
+    direct, behind = (ledger.Ledger(url, pool_size=1) for url in (desk.book.url, pooler))
+    try:
+        for n, book in enumerate((direct, behind)):
+            ids = desk.want(*(wanted("anchor", f"c/{n}/{k}") for k in range(3)))
+            desk.advance()
+            for job in ids:
+                with book.finishing(book.claim([job], desk.owner).granted[job]):
+                    pass
+        prepared = "select count(*) from pg_prepared_statements where not from_sql"
+        for book, expected in ((direct, 3), (behind, 0)):  # claim_jobs, lock_attempt, finish_job
+            with book.statement() as conn:
+                assert conn.exec_driver_sql(prepared).scalar_one() == expected
+    finally:
+        direct.close()
+        behind.close()
+
+
+def test_a_hot_query_is_one_and_answers_no_column_that_may_come_later():
+    assert set(queries.QUERIES) >= queries.HOT
+    for name in queries.HOT:
+        assert not re.search(r"SELECT \*|\b[aj]\.\*", str(queries.QUERIES[name])), name
+
+
+def test_connections_are_made_at_the_door_alone():
+    """So that each has its limits; the keeper's own probe asks whether there is a server at all."""
+    package = pathlib.Path(mangen.__file__).parent
+    found = {
+        str(file.relative_to(package))
+        for file in package.rglob("*.py")
+        if re.search(r"create_engine\(|psycopg\.connect\(", file.read_text("utf-8"))
+    }
+    assert found == {"ledger/door.py", "stack/postgres.py"}
+
+
+def test_the_pass_and_what_it_leads_by_have_limits_too(ledger_url):
+    head = leader.Leader(ledger_url, lease_s=3, application="test")
+    try:
+        with head.connection.begin():
+            for name, value in door.LIMITS.items():
+                told = head.connection.exec_driver_sql(f"show {name}").scalar_one()
+                assert told in (value, value.replace("60s", "1min"))
+    finally:
+        head.close()
+
+
+def test_a_server_whose_connections_are_all_taken_says_what_to_do(desk, ledger_url):
+    name = sa.make_url(ledger_url).database
+    with psycopg.connect(ledger_url.replace("+psycopg", ""), autocommit=True) as admin:
+        admin.execute("create role guest login")
+        admin.execute(f"alter database {name} connection limit 0")
+        try:
+            book = ledger.Ledger(
+                sa.make_url(ledger_url).set(username="guest").render_as_string(hide_password=False)
+            )
+            with pytest.raises(errors.ServiceError, match="raise its max_connections"):
+                book.projects()
+            book.close()
+        finally:
+            admin.execute(f"alter database {name} connection limit -1")
+            admin.execute("drop role guest")
 
 
 def test_a_dead_connection_is_replaced(desk):
