@@ -187,6 +187,17 @@ def files(
         yield from _mend_files(book, store, project, seen, essential)
 
 
+def files_at_work(book: ledger.Ledger, store: Store, essential: Essential) -> int:
+    """Mend the files of projects with open jobs; answers how many were gone. The leader's chore."""
+    with book.transaction() as conn:
+        projects = book.busy_projects(conn)
+    gone = 0
+    for one in files(book, store, projects, essential=essential):
+        log.warning("%s: project %s: %s", one.what, one.project, one.detail)
+        gone += one.what != "found"
+    return gone
+
+
 def _look(book: ledger.Ledger, store: Store, project: int, *, deep: bool) -> _Seen:
     seen = _Seen()
     with book.transaction() as conn:

@@ -57,6 +57,10 @@ class Mending(projects.Projects, control.Control):
         """Project -> blocked jobs that may move, where nothing tells the pass to look."""
         return {row.project: row.jobs for row in door.run(conn, "unlooked")}
 
+    def busy_projects(self, conn: sa.Connection) -> Sequence[int]:
+        """Projects in which some job is open."""
+        return list(door.run(conn, "busy_projects").scalars())
+
     def look_again(self, conn: sa.Connection, project: int) -> None:
         """Tell the pass to look at all of a project."""
         door.run(conn, "insert_dirty", project=project)

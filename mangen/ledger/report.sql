@@ -40,3 +40,47 @@ SELECT project, scope FROM holds
 WHERE scope NOT IN ('', 'all')
     AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
 ORDER BY project, scope;
+
+-- name: dead_jobs
+-- failed jobs with their last attempt, its owner, and what of that owner's device was last heard
+SELECT j.id, j.project, p.title, j.stage, j.subject, j.error_kind, j.error, j.attempt, j.failures,
+    j.losses, j.exclude, j.peaks[1] AS peak_bytes, j.queue, j.settled_at AS at,
+    a.owner, a.device, o.slot, o.worker, o.released_at, o.release_reason,
+    coalesce(o.report -> 'quarantined' @> to_jsonb(o.slot), false) AS quarantined,
+    (SELECT count(*) FROM job_dependencies d JOIN jobs n ON n.id = d.job
+     WHERE d.needs = j.id AND n.state = 'skipped' AND NOT n.superseded) AS skipped
+FROM jobs j
+JOIN projects p ON p.id = j.project
+LEFT JOIN attempts a ON a.job = j.id AND a.attempt = j.attempt
+LEFT JOIN owners o ON o.name = a.owner
+WHERE j.state = 'failed' AND NOT j.superseded
+    AND (
+        CAST(:projects AS bigint[]) IS NULL OR j.project = ANY(CAST(:projects AS bigint[]))
+        OR j.id = ANY(CAST(:jobs AS bigint[]))
+    )
+ORDER BY j.project, j.id;
+
+-- name: stuck_jobs
+-- ready, and held back by want of room: they go on by themselves once there is some
+SELECT project, id, stage, subject, error, not_before
+FROM jobs
+WHERE state = 'ready' AND error_kind = 'resource' AND NOT superseded
+    AND (
+        CAST(:projects AS bigint[]) IS NULL OR project = ANY(CAST(:projects AS bigint[]))
+        OR id = ANY(CAST(:jobs AS bigint[]))
+    )
+ORDER BY project, id;
+
+-- name: living_slots
+-- devices that serve now, by worker and slot
+SELECT worker, slot, device, coalesce(report -> 'quarantined' @> to_jsonb(slot), false)
+    AS quarantined, clock_timestamp() - beat_at > make_interval(secs => :lease_s) AS silent
+FROM owners WHERE released_at IS NULL;
+
+-- name: project_forecasts
+-- as they were told last; `age_s`: since anybody looked at all
+SELECT f.project, f.seconds, f.eta_low, f.eta, f.eta_high, f.why,
+    CAST(extract(epoch FROM clock_timestamp() - (SELECT max(at) FROM backlogs)) AS float) AS age_s,
+    CAST(greatest(0, extract(epoch FROM f.eta - clock_timestamp())) AS float) AS eta_s
+FROM forecasts f
+WHERE CAST(:ids AS bigint[]) IS NULL OR f.project = ANY(CAST(:ids AS bigint[]));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 
 import pytest
@@ -250,3 +251,27 @@ def test_a_store_that_is_not_there_mends_nothing(world):
         world.files()
     away.rename(world.store.root)
     assert isinstance(world.store.root, pathlib.Path)
+
+
+def test_the_leader_looks_at_files_of_projects_at_work_alone(world):
+    paths = [world.make(job) for job in world.ids[:2]]
+    paths[0].unlink()
+    paths[1].unlink()
+    world.store.locate(f"{world.project}/{world.ids[0]}-9.x").touch()
+    chores = housekeeping.Chores()
+    chores.add("breaking", 60, lambda _book: 1 / 0)
+    chores.add("files", 60, functools.partial(
+        reconcile.files_at_work, store=world.store, essential=lambda *_: ()
+    ))  # fmt: skip
+    chores.turn(world.book)  # none of the files is there: told, not made anew
+    assert world.states()["clip"] == "done"
+    paths[1].write_bytes(b"")
+    chores.turn(world.book)
+    assert world.states()["panel"] == "done", "it is not due yet"
+    gone = reconcile.files_at_work(world.book, world.store, lambda *_: ())
+    assert (gone, world.states()["panel"]) == (1, "done"), "only the clip is needed, and is there"
+    for job in world.ids[2:]:
+        world.make(job)
+    paths[1].unlink()
+    assert reconcile.files_at_work(world.book, world.store, lambda *_: ()) == 0, "all is settled"
+    assert whats(world.files()) == [("lost", [world.ids[1]], False)]
