@@ -11,7 +11,7 @@ import click
 
 import mangen
 from mangen import errors
-from mangen.cli import dev, looks, project, run, show, steer, storyboard
+from mangen.cli import dev, foretold, looks, project, run, show, steer, storyboard, troubles
 
 PROGRAM = "manage.py"
 _ENDED = """
@@ -50,7 +50,8 @@ def root(ctx: click.Context, *, debug: bool) -> None:
 
 for _command in (
     run.demo, run.up, project.new, project.submit, show.status, project.export,
-    show.doctor, run.drain,
+    show.doctor, foretold.backlog, troubles.dead, troubles.rescue,
+    run.drain,
     steer.pause, steer.resume, steer.cancel, steer.retry, steer.priority, storyboard.retake,
     storyboard.storyboard, steer.purge, steer.acts,
     looks.wardrobe, dev.test, dev.bench,

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import click
 from rich import console, markup, progress_bar, table
 
+from mangen.cli import moments
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 #: state -> colour
@@ -17,6 +19,7 @@ _COLOURS = {
     "done": "green", "degraded": "yellow", "failed": "red", "paused": "yellow",
     "working": "cyan", "planning": "cyan", "cancelled": "yellow", "purging": "yellow",
 }  # fmt: skip
+_TOLD = 3  #: failures of a project that `status` tells; `failures` lists them all
 SETTLED = frozenset({"done", "degraded", "failed", "cancelled", "planned"})
 _DONE = ("done", "failed", "skipped", "cancelled")
 
@@ -34,8 +37,10 @@ def emit(value: Any) -> None:
 def overview(statuses: Sequence[Mapping[str, Any]]) -> table.Table:
     """One row a project, with a bar."""
     rows = table.Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("id", "title", "state", "progress", "", "episodes", "at work on", "failures"):
-        rows.add_column(name, no_wrap=name != "at work on")
+    for name in (
+        "id", "title", "state", "progress", "", "episodes", "ready", "at work on", "failures",
+    ):  # fmt: skip
+        rows.add_column(name, no_wrap=name not in ("at work on", "ready"))
     for one in statuses:
         ready = sum(episode["state"] in ("done", "degraded") for episode in one["episodes"])
         rows.add_row(
@@ -45,6 +50,7 @@ def overview(statuses: Sequence[Mapping[str, Any]]) -> table.Table:
             progress_bar.ProgressBar(total=1.0, completed=one["progress"], width=24),
             percent(one["progress"]),
             f"{ready}/{len(one['episodes'])}",
+            moments.ready(one),
             at_work(one["stages"]),
             str(len(one["failures"]) or ""),
         )
@@ -74,11 +80,16 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
         for path in one["held"]:
             name = path if path.startswith("job/") else f"{one['id']}/{path}"
             lines.append(f"{one['id']}: [yellow]paused[/]: {name}")
-        for failure in one["failures"]:
+        for failure in one["failures"][:_TOLD]:
             what = f"{failure['stage']} {failure['subject']}"
             lines.append(
                 f"{one['id']}: [red]failed[/]: {markup.escape(what)} "
                 f"(attempt {failure['attempt']}): {markup.escape(str(failure['error']))}"
+            )
+        if one["failures"]:
+            lines.append(
+                f"{one['id']}: {len(one['failures'])} failed: "
+                f"`manage.py failures {one['id']}` says what mends them"
             )
         for waiting in one["waiting"]:
             what = f"{waiting['stage']} {waiting['subject']}"

@@ -75,16 +75,21 @@ def _watch(projects: list[int] | None, *, json_: bool) -> None:
     last: Any = None
     while True:
         found = api.all_status(projects)
-        said = found if json_ else [output.line(one) for one in found]
+        said = [_steady(one) if json_ else output.line(one) for one in found]
         if said != last:
             if json_:
-                output.emit(said)
+                output.emit(found)
             else:
                 click.echo("\n".join(map(str, said)))
         last = said
         if _settled(found):
             return
         time.sleep(_REFRESH_S)
+
+
+def _steady(one: Mapping[str, Any]) -> dict[str, Any]:
+    """A status without what moves by itself: when it will be ready."""
+    return {name: value for name, value in one.items() if not name.startswith("eta")}
 
 
 def _settled(found: Sequence[Mapping[str, Any]]) -> bool:

@@ -9,12 +9,14 @@ import sqlalchemy as sa
 
 from mangen import storage
 from mangen.comic import tables
+from mangen.dispatch import foresight
 from mangen.ledger import report
 from mangen.ledger import tables as scheduling
 from mangen.ledger.states import OPEN, State
 
 #: states in which nothing more happens by itself
 SETTLED = frozenset({"done", "degraded", "failed", "cancelled", "planned"})
+_TIMES = ("eta_low", "eta", "eta_high")
 _OPEN = {state.value for state in OPEN}
 
 
@@ -24,10 +26,13 @@ def status(
     """Answer one entry a project, in order of id; raises UnknownProject for an id that is none."""
     seen = report.overview(conn, ids)
     episodes = _episodes(conn, [one.id for one in seen], store)
-    return [_entry(one, episodes.get(one.id, [])) for one in seen]
+    told = report.forecasts(conn, ids, stale_s=foresight.STALE_S)
+    return [_entry(one, episodes.get(one.id, []), told.get(one.id)) for one in seen]
 
 
-def _entry(one: report.Overview, episodes: list[dict[str, Any]]) -> dict[str, Any]:
+def _entry(
+    one: report.Overview, episodes: list[dict[str, Any]], told: Mapping[str, Any] | None
+) -> dict[str, Any]:
     _settle_episodes(one, episodes)
     return {
         "id": one.id,
@@ -36,11 +41,24 @@ def _entry(one: report.Overview, episodes: list[dict[str, Any]]) -> dict[str, An
         "held": list(one.held),
         "progress": round(one.progress, 4),
         "stages": {stage: dict(states) for stage, states in one.counts.items()},
+        **_ready(one, told),
         "episodes": [episode for episode in episodes if episode["state"] != "planned"],
         "episodes_planned": len(episodes),
         "failures": [dict(failure) for failure in one.failures],
         "waiting": [dict(waiting) for waiting in one.waiting],
     }
+
+
+def _ready(one: report.Overview, told: Mapping[str, Any] | None) -> dict[str, Any]:
+    """When it will be ready: a range, and the seconds until its middle; or why nobody can tell."""
+    found: dict[str, Any] = {"eta_low": None, "eta": None, "eta_high": None, "eta_seconds": None}
+    if not any(state in _OPEN for states in one.counts.values() for state in states):
+        return found | {"eta_why": ""}
+    if told is None:
+        return found | {"eta_why": "nobody has foretold it yet"}
+    times = {n: told[n].isoformat(timespec="seconds") for n in _TIMES if told[n] is not None}
+    seconds = None if told["eta_seconds"] is None else round(told["eta_seconds"])
+    return found | times | {"eta_seconds": seconds, "eta_why": told["eta_why"]}
 
 
 def _state(one: report.Overview, episodes: Sequence[Mapping[str, Any]]) -> str:

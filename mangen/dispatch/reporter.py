@@ -20,7 +20,7 @@ import psycopg
 import sqlalchemy.exc as sa_exc
 
 from mangen import errors
-from mangen.dispatch import drain, leader, vigil
+from mangen.dispatch import drain, foresight, leader, vigil
 from mangen.ledger import jobs, ledger, owning
 
 log = logging.getLogger(__name__)
@@ -68,8 +68,8 @@ class Reporter:
         housekeep: Callable[[], object],
     ) -> None:
         self._book, self._pool, self._leader, self._pass = book, pool, head, turn
+        foresee: Callable[[], object] = lambda: None,
         self._beat_s, self._lease_s, self._pass_s = lease_s / 3, lease_s, pass_s
-        self._housekeep = housekeep
         self._taught = False
         self._registered: set[str] = set()
         self._gone: set[str] = set()  # ended or lost here: they beat no more
@@ -86,7 +86,15 @@ class Reporter:
             threading.Thread(target=self._beats, name="mangen-beat", daemon=True),
             threading.Thread(target=self._watch, name="mangen-vigil", daemon=True),
             threading.Thread(target=self._passes, name="mangen-pass", daemon=True),
-            threading.Thread(target=self._housekeeping, name="mangen-sweep", daemon=True),
+            *(
+                threading.Thread(
+                    target=self._while_leading, args=(every_s, do), name=name, daemon=True
+                )
+                for name, every_s, do in (
+                    ("mangen-sweep", lease_s, housekeep),
+                    ("mangen-foresee", min(foresight.EVERY_S, lease_s), foresee),
+                )
+            ),
         ]
 
     def start(self) -> None:
@@ -244,17 +252,19 @@ class Reporter:
                 log.exception("a pass failed")
                 self._drop_lead()
 
-    def _housekeeping(self) -> None:
-        """Sweep while this worker leads: each lease, for a tenth of the time at most."""
-        wait = self._lease_s
+    def _while_leading(self, every_s: float, do: Callable[[], object]) -> None:
+        """Do something now and then while this worker leads, for a tenth of the time at most."""
+        wait = every_s
         while not self._stop.wait(wait):
             began = time.monotonic()
             try:
                 if self._leader.leading:
-                    self._housekeep()
+                    do()
+            except _UNREACHABLE as error:
+                log.info("the ledger is away from housekeeping: %s", str(error).split("\n")[0])
             except Exception:
                 log.exception("housekeeping failed")
-            wait = max(self._lease_s, 10 * (time.monotonic() - began))
+            wait = max(every_s, 10 * (time.monotonic() - began))
 
     def _listen(self) -> None:
         """Wait for a wake, at most until the next pass or beat is due; stop what must stop."""

@@ -84,6 +84,28 @@ def _overview(rows: Sequence[Any], details: Sequence[Any], held: Sequence[str]) 
     )
 
 
+def forecasts(
+    conn: sa.Connection, ids: Sequence[int] | None, *, stale_s: float
+) -> Mapping[int, Mapping[str, Any]]:
+    """Project -> when it will be ready, as somebody who leads foretold it of late.
+
+    Projects without open jobs are left out, and all of them where nobody looked for `stale_s`.
+    """
+    values = {"ids": None if ids is None else list(ids)}
+    return {
+        row.project: {
+            "left_seconds": row.seconds,
+            "eta_low": row.eta_low,
+            "eta": row.eta,
+            "eta_high": row.eta_high,
+            "eta_seconds": row.eta_s,
+            "eta_why": row.why,
+        }
+        for row in conn.execute(queries.REPORTS["project_forecasts"], values)
+        if row.age_s is not None and row.age_s <= stale_s
+    }
+
+
 def _trouble(row: Any) -> dict[str, Any]:
     return {
         "job": row.id,

@@ -1,0 +1,110 @@
+"""The turn that foretells, on a real ledger."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from mangen.comic import progress
+from mangen.dispatch import foresight
+from mangen.ledger import jobs, ledger, migrate
+from mangen.storage import Store
+
+QUEUES = ("gpu.high", "cpu", "gpu.mid", "gpu.low")
+
+
+@pytest.fixture
+def book(empty_database):
+    migrate.upgrade(empty_database)
+    one = ledger.Ledger(empty_database)
+    yield one
+    one.close()
+
+
+def want(book, title, *seconds, queue="cpu"):
+    with book.transaction() as conn:
+        project = book.insert_project(conn, title=title)
+        wanted = [
+            jobs.Wanted(
+                stage="animate", subject=f"e1/s{n}", key=str(n), queue=queue, klass=1, bucket="b",
+                model="m", seconds_est=one,
+            )
+            for n, one in enumerate(seconds)
+        ]  # fmt: skip
+        made = list(book.insert_jobs(conn, project, wanted, by="test"))
+        book.ready_jobs(conn, dict.fromkeys(made, 0.0))
+    return project, made
+
+
+def status(book, tmp_path):
+    with book.transaction() as conn:
+        return {one["id"]: one for one in progress.status(conn, None, Store(tmp_path))}
+
+
+def test_who_leads_foretells_what_is_open_and_status_shows_it(book, tmp_path):
+    promo, [clip] = want(book, "promo", 30.0)
+    novel, _ = want(book, "novel", *[30.0] * 40)
+    turn = foresight.Foresight(book, lease_s=30, quantum_s=60, planning="storyboard")
+    assert status(book, tmp_path)[promo]["eta_why"] == "nobody has foretold it yet"
+    assert turn.turn() == 2
+    assert status(book, tmp_path)[promo]["eta_why"] == "no worker runs"
+    owner = jobs.Owner(worker="w", slot=0, generation=1, device="cpu", queues=QUEUES)
+    book.register(owner)
+    turn.turn()
+    assert status(book, tmp_path)[promo]["eta_why"] == "nothing like it was made yet"
+    seen = jobs.Observation(
+        kind="work", stage="animate", bucket="b", model="m", device="cpu", seconds=60.0,
+        meta={"status": "done", "planned": 30.0},
+    )  # fmt: skip
+    book.observe([seen] * 64)
+    turn.turn()
+    found = status(book, tmp_path)
+    assert found[novel]["eta_low"] <= found[novel]["eta"] <= found[novel]["eta_high"]
+    assert found[novel]["eta_seconds"] == pytest.approx(41 * 60, rel=0.1)
+    assert found[promo]["eta_seconds"] < found[novel]["eta_seconds"]
+
+    fence = book.claim([clip], owner).granted[clip]
+    waiting = foresight.waiting(book, lease_s=30)
+    assert sum(one.seconds for one in waiting.lanes) == pytest.approx(41 * 60, rel=0.02)
+    with book.finishing(fence):
+        pass
+    assert turn.turn() == 1
+    found = status(book, tmp_path)
+    assert (found[promo]["eta"], found[promo]["eta_why"]) == (None, "")
+    waiting = foresight.waiting(book, lease_s=30)
+    assert [(one.queue, one.state, one.jobs) for one in waiting.lanes] == [("cpu", "ready", 40)]
+    assert len(waiting.devices) == 1
+
+
+def test_the_backlog_is_counted_anew_where_nobody_leads(book):
+    assert foresight.waiting(book, lease_s=30).lanes == ()
+    turn = foresight.Foresight(book, lease_s=30, quantum_s=60, planning="storyboard")
+    turn.turn()
+    want(book, "late", 10.0, 20.0, queue="gpu.mid")
+    assert foresight.waiting(book, lease_s=30).lanes == ()
+    with book.transaction() as conn:
+        conn.execute(sa.text("update backlogs set at = at - interval '10 minutes'"))
+    [lane] = foresight.waiting(book, lease_s=30).lanes
+    assert (lane.queue, lane.jobs, lane.seconds) == ("gpu.mid", 2, 30.0)
+
+
+def test_the_rest_of_running_work_shrinks_as_it_runs(book):
+    _, [clip] = want(book, "one", 100.0)
+    owner = jobs.Owner(worker="w", slot=0, generation=1, queues=QUEUES)
+    book.register(owner)
+    assert book.claim([clip], owner).granted
+
+    def left(ran):
+        with book.transaction() as conn:
+            conn.execute(
+                sa.text(
+                    "update jobs set running_at = clock_timestamp() - make_interval(secs => :s)"
+                ),
+                {"s": ran},
+            )
+            [work] = book.open_work(conn)
+        return work.seconds
+
+    assert left(0) == pytest.approx(100, abs=5)
+    assert left(60) == pytest.approx(40, abs=5)
+    assert left(1000) == pytest.approx(5)
