@@ -5,7 +5,7 @@ from __future__ import annotations
 import sim_pool
 from sim_pool import Lost, ends
 
-from mangen.pooling import events
+from mangen.pooling import events, slots
 
 
 def test_after_so_many_tasks_a_standby_that_has_fetched_follows(start):
@@ -51,7 +51,8 @@ def test_all_children_can_be_asked_to_go(start):
     assert sim.ear.of(events.ChildLost) == []
 
 
-def test_a_standby_that_dies_costs_nobody_and_is_tried_again(start):
+def test_a_standby_that_dies_costs_nobody_and_is_tried_again(start, monkeypatch):
+    monkeypatch.setattr(slots, "_STANDBY_S", 0.2)
     sim = start(card={"load_s": 300.0}, restart_after=1)
     assert ends({"k": sim.submit("k")}) == {"k": "done"}
     standby = sim.ear.until(events.ChildStarted, count=2)
