@@ -44,8 +44,9 @@ class Deployment:
             "MANGEN_PASS_S": "1",
             "MANGEN_LOST_BELL_S": "2",
             "MANGEN_DEVICES": "cpu*2",
-            "MANGEN_WIDTH": "360",
-            "MANGEN_HEIGHT": "640",
+            # small, as the path is the same at any size; .ci/run makes the demo at full size
+            "MANGEN_WIDTH": "180",
+            "MANGEN_HEIGHT": "320",
             "MANGEN_VOICE_ENGINE": "mangen.engines.voice.tone:Tone",
             "MANGEN_FLOWER_PORT": "0",
             **{f"MANGEN_{name.upper()}": value for name, value in more.items()},
@@ -53,7 +54,21 @@ class Deployment:
 
     @property
     def settings(self):
-        return settings.load()
+        return settings.load({**os.environ, **self.environment})
+
+    @contextlib.contextmanager
+    def at_home(self):
+        """Let what reads this process's environment find this deployment."""
+        before = {name: os.environ.get(name) for name in self.environment}
+        os.environ.update(self.environment)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
     def start_worker(self, name="one", **more):
         """Start a worker as `up` does, in a session of its own; `more` are settings of its own."""
@@ -171,13 +186,11 @@ class Deployment:
 
 
 @contextlib.contextmanager
-def deployed(**more):
+def served(**more):
     """Yield a fresh deployment with these settings, and leave nothing behind."""
     home = pathlib.Path(tempfile.mkdtemp(prefix="mangen-e2e-", dir="/tmp"))
     home.chmod(0o755)
     one = Deployment(home, **more)
-    before = {name: os.environ.get(name) for name in one.environment}
-    os.environ.update(one.environment)
     try:
         with stack.join(one.settings):
             try:
@@ -185,27 +198,37 @@ def deployed(**more):
             finally:
                 one.stop_workers(signal.SIGQUIT)
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
         deadline = time.monotonic() + 20
         while clients.keeper_lives(place.Place(home)) and time.monotonic() < deadline:
             time.sleep(0.05)  # it ends by itself, after its last client
         shutil.rmtree(home, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def undisturbed():
-    """Yield the deployment and finished project that the others are compared with."""
-    with deployed() as one:
-        one.start_worker()
-        number = one.project()
-        one.status = one.wait(number)
-        one.number = number
-        one.reference = (one.storyboard(number), one.frames(number))
+@contextlib.contextmanager
+def deployed(**more):
+    """Yield a deployment that is also what this process's environment names."""
+    with served(**more) as one, one.at_home():
         yield one
+
+
+@pytest.fixture(scope="session")
+def _finished():
+    with served() as one:
+        with one.at_home():
+            one.start_worker()
+            one.number = one.project()
+            one.status = one.wait(one.number)
+            one.reference = (one.storyboard(one.number), one.frames(one.number))
+            one.stop_workers()
+        yield one
+
+
+@pytest.fixture
+def undisturbed(_finished):
+    """Yield the deployment and finished project that the others are compared with."""
+    with _finished.at_home():  # no longer: tests of other rooms run while its servers live
+        yield _finished
+        _finished.stop_workers()
 
 
 @pytest.fixture
@@ -214,7 +237,7 @@ def deployment():
         yield one
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def deploy():
     """Answer `deployed`: a deployment with settings of its own, as a context."""
     return deployed

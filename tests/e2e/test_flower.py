@@ -20,20 +20,12 @@ from mangen.cli import crew
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def flower(deployment):
-    """Yield a function that asks a running Flower's API."""
+@pytest.fixture(scope="module")
+def watched(deploy):
+    """Yield a deployment that did one project under Flower's eyes, and how to ask Flower."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    deployment.environment["MANGEN_FLOWER_PORT"] = os.environ["MANGEN_FLOWER_PORT"] = str(port)
-    process = subprocess.Popen(
-        crew.flower_command(deployment.settings),
-        cwd=ROOT,
-        env={**os.environ, "FLOWER_BASIC_AUTH": "mangen:word"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
 
     def ask(path):
         request = urllib.request.Request(f"http://127.0.0.1:{port}/api/{path}")
@@ -45,16 +37,26 @@ def flower(deployment):
         ):
             return json.load(answer)
 
-    yield ask
-    process.terminate()
-    process.wait(20)
+    with deploy(flower_port=str(port)) as one:
+        process = subprocess.Popen(
+            crew.flower_command(one.settings),
+            cwd=ROOT,
+            env={**os.environ, "FLOWER_BASIC_AUTH": "mangen:word"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            one.until(lambda: ask("workers?refresh=1") is not None, what="Flower")
+            one.worker = one.start_worker()
+            one.wait(one.project())
+            yield one, ask
+        finally:
+            process.terminate()
+            process.wait(20)
 
 
-def test_flower_shows_every_job_as_it_ended(deployment, flower):
-    deployment.until(lambda: flower("workers?refresh=1") is not None, what="Flower")
-    deployment.start_worker()
-    number = deployment.project()
-    deployment.wait(number)
+def test_flower_shows_every_job_as_it_ended(watched):
+    deployment, flower = watched
     attempts = dict(
         deployment.query(
             "select job || '-' || attempt, outcome from attempts where outcome is not null"
@@ -77,16 +79,15 @@ def test_flower_shows_every_job_as_it_ended(deployment, flower):
     assert all("雨夜" in task["args"] for task in tasks.values())
 
 
-def test_inspect_stats_tells_the_pools_state(deployment):
-    worker = deployment.start_worker()
-    deployment.wait(deployment.project())
+def test_inspect_stats_tells_the_pools_state(watched):
+    deployment, _ = watched
     app.build.cache_clear()
     stats = deployment.until(
         lambda: app.build().control.inspect(timeout=3).stats(), what="an answer to inspect"
     )
     (found,) = stats.values()
     pool = found["pool"]
-    assert sorted(pool["processes"]) == deployment.children(worker)
+    assert sorted(pool["processes"]) == deployment.children(deployment.worker)
     assert [device["device"] for device in pool["devices"]] == ["cpu", "cpu"]
     assert any("animatic" in device["residents"] for device in pool["devices"])
     for device in pool["devices"]:

@@ -22,7 +22,7 @@ def test_a_text_becomes_one_whole_video(undisturbed):
     assert undisturbed.status["failures"] == []
     with av.open(str(video_of(undisturbed))) as file:
         video, audio = file.streams.video[0], file.streams.audio[0]
-        assert (video.width, video.height) == (360, 640)
+        assert (video.width, video.height) == (180, 320)
         assert video.average_rate == 24
         assert audio.rate == 48_000
         frames = sum(1 for _ in file.decode(video=0))
