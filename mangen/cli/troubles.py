@@ -12,13 +12,13 @@ from mangen.cli import output
 
 
 @click.command("failures")
-@click.argument("what", nargs=-1, metavar="[ID]...")
+@click.argument("what", nargs=-1, metavar="[SCOPE]...")
 @click.option("--long", "long_", is_flag=True, help="Show errors whole, not their first line.")
 @output.as_json
 def dead(*, what: Sequence[str], long_: bool, json_: bool) -> None:
     """List dead jobs: why they failed, on which device, and what mends it.
 
-    An ID is a project (12), an episode (12/e3), a shot (12/e3/s7) or a job (job/4711); without
+    A scope is a project (12), an episode (12/e3), a shot (12/e3/s7) or a job (job/4711); without
     one all projects are looked through.
     """
     from mangen import troubles  # noqa: PLC0415 - lazy: --help must not load the ledger
