@@ -56,13 +56,13 @@ class Place:
         at = self.inside(field).path
         return [Place(self.name, f"{at}[{n}]", one) for n, one in enumerate(found)]
 
-    def _list(self, field: str, most: int) -> list[Any]:
+    def _list(self, field: str, most: int) -> Sequence[Any]:
         found = self.value.get(field, [])
-        if not isinstance(found, list):
+        if not isinstance(found, (list, tuple)):  # tuples, where the data never were a file
             self.refuse(field, found, "must be a list")
         if len(found) > most:
             self.fail(field, f"holds {len(found)}; at most {most} are possible")
-        return found
+        return tuple(found)
 
     def text(
         self, field: str, longest: int, *, default: str | None = None, empty: bool = True
@@ -134,7 +134,7 @@ class Place:
     def span(self, field: str, size: int) -> tuple[int, int]:
         """Where in the source it stands; (0, 0) for what a person added."""
         found = self.value.get(field, [0, 0])
-        whole = isinstance(found, list) and all(type(one) is int for one in found)
+        whole = isinstance(found, (list, tuple)) and all(type(one) is int for one in found)
         if not whole or len(found) != 2 or not 0 <= found[0] <= found[1] <= size:
             self.refuse(
                 field, found, f"must be two offsets in the source text, which has {size} characters"

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+import uuid
 
+import psycopg
 import pytest
+import sqlalchemy as sa
 
-from mangen.comic import plan, text
+from mangen.comic import plan, tables, text
+from mangen.ledger import ledger, migrate
+from tests.comic.studio import Studio
 
 CASES = pathlib.Path(__file__).parents[1] / "cases" / "text"
 
@@ -59,3 +64,30 @@ class Boards:
 @pytest.fixture(scope="session")
 def boards():
     return Boards()
+
+
+@pytest.fixture(scope="module")
+def comic_url(postgres_server):
+    """A migrated database for the tests of one module."""
+    name = f"c{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(
+        host=str(postgres_server), user="postgres", dbname="postgres", autocommit=True
+    ) as conn:
+        conn.execute(f"create database {name}")
+    url = f"postgresql+psycopg://postgres@/{name}?host={postgres_server}"
+    migrate.upgrade(url)
+    return url
+
+
+@pytest.fixture
+def studio(comic_url, tmp_path):
+    """A fresh project's studio; at the end every invariant holds."""
+    book = ledger.Ledger(comic_url, application="test", pool_size=4)
+    with book.transaction() as conn:
+        names = ", ".join(table.name for table in tables.metadata.sorted_tables)
+        conn.execute(sa.text(f"truncate {names} restart identity cascade"))
+    one = Studio(book, tmp_path)
+    yield one
+    broken = one.broken()
+    book.close()
+    assert broken == []
