@@ -7,6 +7,7 @@ from mangen.ledger import (
     claiming,
     durations,
     foreseeing,
+    history,
     holding,
     mending,
     owning,
@@ -15,6 +16,7 @@ from mangen.ledger import (
     publishing,
     purging,
     scoping,
+    traces,
     wanting,
 )
 
@@ -29,6 +31,8 @@ class Ledger(
     owning.Owning,
     durations.Observing,
     foreseeing.Foreseeing,
+    history.History,
+    traces.Traces,
     holding.Holding,
     acting.Acting,
     scoping.Scoping,

@@ -52,6 +52,8 @@ ROOMS = (
     "owning",
     "durations",
     "foreseeing",
+    "history",
+    "traces",
     "mending",
     "acting",
     "holding",
