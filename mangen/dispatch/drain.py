@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import sqlalchemy as sa
 
+from mangen import errors
 from mangen.dispatch import publisher, rank, reconcile
 from mangen.ledger import durations, jobs, ledger
 
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 QUEUES = publisher.QUEUES
 _EVERY_PROJECT_S = 60.0
 _SLICE_S = 1.0  #: of advancing projects, before what is ready is published
-_AT_ONCE = 100  #: projects of a round through all that one pass looks at
+_ROUND_S = 0.25  #: of the round through all open projects, a pass
 _LEARN_S = 10.0  #: between two looks at learned durations
 
 
@@ -38,7 +39,7 @@ class Done:
     unpublished: int = 0
     promoted: int = 0
     published: int = 0
-    left: int = 0  #: projects that wait for the next pass, which should not wait
+    left: int = 0  #: projects in which something moved, for the next pass: it should come soon
 
 
 @dataclasses.dataclass(slots=True)
@@ -69,6 +70,7 @@ class Pass:
         self._last_look = self._session = -1.0
         self._last_round = float("-inf")
         self._round: collections.deque[int] = collections.deque()  # still to be looked at whole
+        self._news: list[int] = []  # projects in which something became ready
         self._learned = durations.Learned()
         self._last_lesson = float("-inf")
 
@@ -126,18 +128,30 @@ class Pass:
             if now - self._last_round >= _EVERY_PROJECT_S and not self._round:
                 self._round.extend(self._book.open_projects(conn))
                 self._last_round = now
-        self._news: list[int] = []
-        whole = {self._round.popleft() for _ in range(min(_AT_ONCE, len(self._round)))}
+        self._news = []
+        seen = self._look_through(conn, dirty, now + _SLICE_S, whole=False)
+        more = self._look_through(conn, self._round, self._clock() + _ROUND_S, whole=True)
+        return Done(
+            skipped=seen.skipped + more.skipped, ready=seen.ready + more.ready, left=len(dirty)
+        )
+
+    def _look_through(
+        self, conn: sa.Connection, projects: collections.deque[int], until: float, *, whole: bool
+    ) -> Done:
+        """Advance the first of these projects, and the others while there is time."""
         skipped = ready = 0
-        queue = collections.deque(dict.fromkeys([*dirty, *sorted(whole)]))
-        while queue and self._clock() - now < _SLICE_S:
-            project = queue.popleft()
-            more = self._look_at(conn, project, whole=project in whole)
-            skipped, ready = skipped + more.skipped, ready + more.ready
-            if more.ready:
+        while projects:
+            project = projects.popleft()
+            try:
+                done = self._look_at(conn, project, whole=whole)
+            except errors.UnknownProject:  # purged since it was listed
+                continue
+            skipped, ready = skipped + done.skipped, ready + done.ready
+            if done.ready:
                 self._news.append(project)
-        self._round.extendleft(whole.intersection(queue))
-        return Done(skipped=skipped, ready=ready, left=len(queue) + len(self._round))
+            if self._clock() >= until:
+                break
+        return Done(skipped=skipped, ready=ready)
 
     def _look_at(self, conn: sa.Connection, project: int, *, whole: bool) -> Done:
         """Advance one project; where jobs were only done, and not `whole`, only near them."""

@@ -3,80 +3,15 @@
 from __future__ import annotations
 
 import pytest
-import sqlalchemy as sa
 
-from mangen.dispatch import drain, rank
-from mangen.ledger import jobs, ledger, migrate
-
-QUEUES = drain.QUEUES
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-class World:
-    def __init__(self, url):
-        migrate.upgrade(url)
-        self.book = ledger.Ledger(url)
-        self.clock = Clock()
-        self.sent = []
-        self.engine = sa.create_engine(url, poolclass=sa.NullPool)
-        self.conn = self.engine.connect()
-        self.turn = drain.Pass(
-            self.book,
-            lambda ready, _titles: self.sent.append([job.id for job in ready]) or len(ready),
-            lease_s=3,
-            lost_bell_s=0,
-            weights=rank.Weights(),
-            clock=self.clock,
-        )
-        with self.book.transaction() as conn:
-            self.project = self.book.insert_project(
-                conn, title="t", klass=1, weight=1.0, settings={}, episodes_wanted=None
-            )
-
-    def want(self, *wanted):
-        with self.book.transaction() as conn:
-            return self.book.insert_jobs(conn, self.project, wanted, by="test")
-
-    def run(self, session=1):
-        return self.turn.run(self.conn, session=session)
-
-    def states(self):
-        with self.engine.connect() as conn:
-            return dict(conn.execute(sa.text("select subject, state from jobs")).all())
-
-    def worker(self, name="w", capacity=8, room=8):
-        owner = jobs.Owner(worker=name, slot=0, generation=1, device="cpu", queues=QUEUES)
-        self.book.register(owner)
-        self.book.beat([owner], {"window": [], "room": room, "capacity": capacity})
-        return owner
-
-
-def job(subject, *, queue="cpu", needs=(), klass=1, seconds=1.0):
-    return jobs.Wanted(
-        stage="s",
-        subject=subject,
-        key=subject,
-        queue=queue,
-        klass=klass,
-        bucket="b",
-        model="",
-        needs=[jobs.Need(stage="s", subject=one, kind=kind) for one, kind in needs],
-        seconds_est=seconds,
-    )
+from tests.dispatch.ground import World, job
 
 
 @pytest.fixture
 def world(empty_database):
     one = World(empty_database)
     yield one
-    one.conn.close()
-    one.book.close()
+    one.close()
 
 
 def test_ready_jobs_are_published_in_rank_order_within_the_windows(world):
