@@ -16,7 +16,7 @@ from mangen import app as celery_app
 from mangen import errors, services, settings, stack, storage
 from mangen.comic import export, graph, look, progress, submit, text
 from mangen.comic.stages import kit
-from mangen.dispatch import canvas, drain, leader, publisher, rank
+from mangen.dispatch import canvas, drain, leader, publisher, purge, rank
 from mangen.ledger import hours, invariants, ledger, projects
 
 _SUFFIXES = (".txt", ".md")
@@ -194,9 +194,11 @@ def drain_once() -> dict[str, Any]:
             if not _lead(head, chosen.lease_s):
                 return {"leader": False}
             done = make_pass(book, chosen).run(head.connection, session=head.session)
+            removed = purge.finish_all(book, storage.Store(chosen.artifact_root))
         finally:
             head.close()
-    return {"leader": True} | {name: getattr(done, name) for name in done.__slots__}
+    moved = {name: getattr(done, name) for name in done.__slots__}
+    return {"leader": True} | moved | {"removed": removed}
 
 
 def _lead(head: leader.Leader, lease_s: float) -> bool:

@@ -11,7 +11,7 @@ from celery import signals
 
 from mangen import app as celery_app
 from mangen import services, settings, storage
-from mangen.comic import keeping, submit
+from mangen.comic import clips, keeping, submit
 from mangen.comic.stages import door, kit
 from mangen.dispatch import (
     canvas,
@@ -20,6 +20,7 @@ from mangen.dispatch import (
     housekeeping,
     leader,
     publisher,
+    purge,
     rank,
     reconcile,
     reporter,
@@ -179,10 +180,16 @@ def _chores(chosen: settings.Settings, store: storage.Store) -> housekeeping.Cho
         chosen.lease_s,
         functools.partial(housekeeping.sweep, store=store, lease_s=chosen.lease_s),
     )
+    chores.add("sweeping pictures of clips", _FILES_S, functools.partial(clips.sweep, store=store))
     chores.add(
         "looking for lost files",
         _FILES_S,
         functools.partial(reconcile.files_at_work, store=store, essential=keeping.essential),
+    )
+    chores.add(
+        "removing purged projects",
+        chosen.lease_s,
+        functools.partial(purge.finish_all, store=store),
     )
     return chores
 

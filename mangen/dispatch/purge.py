@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
+from mangen import errors
 from mangen.ledger import ledger, purging
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ def finish(book: ledger.Ledger, store: Store, project: int) -> purging.Leftover:
     if left.running:
         return left
     ids = book.purge_ids(project)
-    for path in store.names(project):
+    for path in store.names(project) if ids else ():
         named = _NAME.match(path)
         if named is not None and int(named[1]) in ids:  # a stranger's file stays
             store.remove(path)
@@ -46,6 +47,10 @@ def finish_all(book: ledger.Ledger, store: Store) -> int:
     """Go on with every purge that was begun; answers how many projects are gone."""
     gone = 0
     for project in book.purging():
-        left = finish(book, store, project)
+        try:
+            left = finish(book, store, project)
+        except errors.StorageError as error:
+            log.warning("project %d can't be removed yet: %s", project, error)
+            continue
         gone += not left.jobs
     return gone

@@ -89,7 +89,11 @@ WHERE t.outcome IS DISTINCT FROM 'done';
 
 -- name: rows_stored
 -- every row; its file is looked for afterwards. What a rescue found lost is known to be
-SELECT job, path AS detail FROM artifacts WHERE lost_at IS NULL ORDER BY id;
+-- so; of a purged project they go first
+SELECT a.job, a.path AS detail
+FROM artifacts a JOIN jobs j ON j.id = a.job JOIN projects p ON p.id = j.project
+WHERE a.lost_at IS NULL AND p.state <> 'purging'
+ORDER BY a.id;
 
 -- name: files_accepted
 -- files of this ledger's attempts that ended two leases ago or longer; strangers' are not ours

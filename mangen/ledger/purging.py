@@ -44,7 +44,7 @@ class Purging(door.Door):
         return Leftover(**row)
 
     def purge_ids(self, project: int) -> set[int]:
-        """The jobs of a project that is purged: files named after them are its own."""
+        """Jobs of a purged project that ever began: files named after them are its own."""
         with self.statement() as conn:
             return set(door.run(conn, "purge_ids", project=project).scalars())
 

@@ -10,7 +10,7 @@ FROM jobs WHERE project = :project;
 
 -- name: purge_ids
 SELECT j.id FROM jobs j JOIN projects p ON p.id = j.project
-WHERE j.project = :project AND p.state = 'purging';
+WHERE j.project = :project AND p.state = 'purging' AND j.attempt > 0;
 
 -- name: purge_jobs
 -- events hang on jobs by number alone; all else goes by its foreign key

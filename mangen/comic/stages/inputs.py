@@ -53,6 +53,6 @@ def _input(row: Any) -> Input:
         stage=row.stage,
         subject=row.subject,
         state=State(row.state),
-        error=row.error or "",
+        error=row.error or ("it was cancelled" if row.state == State.CANCELLED else ""),
         artifacts=[jobs.Artifact(**one) for one in row.artifacts],
     )
