@@ -41,6 +41,7 @@ NARROW = {
     "point": "fists",
     "cheer": "easy",
     "startled": "shrink",
+    "brow": "droop",
 }
 
 
