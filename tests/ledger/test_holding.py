@@ -106,20 +106,19 @@ def test_an_act_is_kept_with_what_it_did_and_is_tried_again_after_a_deadlock(des
 
 
 @pytest.mark.parametrize(
-    ("words", "project", "path", "episode", "shot", "job"),
+    ("words", "parts"),
     [
-        ("12", 12, "", None, None, None),
-        (12, 12, "", None, None, None),
-        (" 12/e3 ", 12, "e3", 3, None, None),
-        ("12/e3/s7", 12, "e3/s7", 3, 7, None),
-        ("job/4711", None, "job/4711", None, None, 4711),
-        ("all", None, "all", None, None, None),
+        ("12", (12, "", None, None, None)),
+        (12, (12, "", None, None, None)),
+        (" 12/e3 ", (12, "e3", 3, None, None)),
+        ("12/e3/s7", (12, "e3/s7", 3, 7, None)),
+        ("job/4711", (None, "job/4711", None, None, 4711)),
+        ("all", (None, "all", None, None, None)),
     ],
 )
-def test_a_scope_is_read(words, project, path, episode, shot, job):
+def test_a_scope_is_read(words, parts):
     found = scope.parse(words)
-    assert (found.project, found.path) == (project, path)
-    assert (found.episode, found.shot, found.job) == (episode, shot, job)
+    assert (found.project, found.path, found.episode, found.shot, found.job) == parts
     assert str(found) == str(words).strip()
 
 
