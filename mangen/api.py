@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import dataclasses
 import functools
 import pathlib
@@ -22,18 +23,31 @@ from mangen.ledger import hours, invariants, ledger, projects
 _SUFFIXES = (".txt", ".md")
 _POLL_S = 0.5
 _AWAY_S = 60.0  #: a database that restarts is waited for so long
+#: what `open_ledger` holds open in this context
+_OPENED: contextvars.ContextVar[tuple[settings.Settings, ledger.Ledger] | None] = (
+    contextvars.ContextVar("mangen_opened", default=None)
+)
 
 
 @contextlib.contextmanager
 def open_ledger() -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
-    """Yield the settings in force and an open ledger; starts the servers that are missing."""
+    """Yield the settings in force and an open ledger; starts the servers that are missing.
+
+    Within another one it yields the same again: around a thousand calls it is opened once.
+    """
+    opened = _OPENED.get()
+    if opened is not None:
+        yield opened
+        return
     found = settings.load()
     with stack.join(found) as urls:
         book = ledger.Ledger(urls.database_url, application="mangen-api")
         book.times = hours.Hours.parse(found.quiet_hours, found.time_zone)
+        token = _OPENED.set((found, book))
         try:
             yield found, book
         finally:
+            _OPENED.reset(token)
             book.close()
 
 

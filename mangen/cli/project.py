@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -106,18 +107,21 @@ def export(*, projects: Sequence[int], out: pathlib.Path, json_: bool) -> None:
             output.emit(done)
 
 
-def _each(things: Iterable[_T], act: Callable[[_T], None]) -> None:
+def _each(things: Sequence[_T], act: Callable[[_T], None]) -> None:
     """Do it for each, and go on after a bad one; the last error is raised, the others told."""
+    from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
+
     held: errors.MangenError | None = None
-    for thing in things:
-        try:
-            act(thing)
-        except errors.ServiceError:
-            raise
-        except errors.MangenError as error:
-            if held is not None:
-                click.echo(f"error: {held}", err=True)
-            held = error
+    with api.open_ledger() if len(things) > 1 else contextlib.nullcontext():
+        for thing in things:
+            try:
+                act(thing)
+            except errors.ServiceError:
+                raise
+            except errors.MangenError as error:
+                if held is not None:
+                    click.echo(f"error: {held}", err=True)
+                held = error
     if held is not None:
         raise held
 
