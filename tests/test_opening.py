@@ -18,10 +18,10 @@ def test_calls_within_an_open_ledger_share_it(empty_database, monkeypatch, tmp_p
         for number in made:
             api.submit_novel(number)
         with api.open_ledger() as inner:
-            assert inner is outer
+            assert inner[1] is outer[1]
         with psycopg.connect(empty_database.replace("+psycopg", ""), autocommit=True) as conn:
             query = "select count(*) from pg_stat_activity where application_name = 'mangen-api'"
             assert conn.execute(query).fetchone() == (1,)
     with api.open_ledger() as later:
-        assert later is not outer
+        assert later[1] is not outer[1]
         assert [one["id"] for one in api.all_status()] == made
