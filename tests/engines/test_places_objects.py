@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -32,8 +33,16 @@ def flat(sheets):
     return image.astype(int)
 
 
+@functools.cache
 def picture(scene, width=180, height=320):
+    """The whole setting; drawn once, as many tests compare with the same bare one."""
     return flat(setting.sheets(stood(scene, width, height), scene))
+
+
+@functools.cache
+def portrait(name):
+    scene = protocol.SceneLabels(place="street", framing="insert", focus=name, era="republic")
+    return objects.portrait(stood(scene), name)
 
 
 def test_every_word_of_the_storyboard_is_known():
@@ -42,12 +51,11 @@ def test_every_word_of_the_storyboard_is_known():
 
 @pytest.mark.parametrize("name", sorted(objects.KNOWN))
 def test_a_thing_fills_the_middle_of_an_insert(name):
-    scene = protocol.SceneLabels(place="street", framing="insert", focus=name, era="republic")
-    sheets = objects.portrait(stood(scene), name)
+    sheets = portrait(name)
     assert (sheets[0].image[..., 3] == 255).all()
     assert [sheet.depth for sheet in sheets] == sorted(sheet.depth for sheet in sheets)
     other = "fan" if name != "fan" else "drum"
-    image, strange = flat(sheets), flat(objects.portrait(stood(scene), other))
+    image, strange = flat(sheets), flat(portrait(other))
     height, width = image.shape[:2]
     changed = np.abs(image - strange).max(2) > 40
     assert changed.mean() > 0.03
