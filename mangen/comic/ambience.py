@@ -30,6 +30,9 @@ _PLACES: Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]] = {
     "palace": ({"room": 0.6}, {"room": 0.6}),
     "ruin": ({"wind": 0.9}, {"wind": 1.0}),
     "train": ({"train": 1.0}, {"train": 1.0}),
+    "harbour": ({"sea": 0.8, "crowd": 0.3, "birds": 0.2}, {"sea": 0.8}),
+    "deck": ({"sea": 1.0, "wind": 0.4}, {"sea": 1.0, "wind": 0.5}),
+    "spaceship": ({"room": 0.9}, {"room": 0.9}),
 }
 _OUTDOORS: Mapping[str, Mapping[str, float]] = {
     "rain": {"rain": 1.2},
@@ -43,7 +46,9 @@ _INDOORS: Mapping[str, Mapping[str, float]] = {
     "thunder": {"roof": 1.2},
     "wind": {"wind": 0.5},
 }
-_INSIDE = frozenset({"room", "hall", "shop", "classroom", "office", "hospital", "palace", "train"})
+_INSIDE = frozenset(
+    {"room", "hall", "shop", "classroom", "office", "hospital", "palace", "train", "spaceship"}
+)
 _BAD = frozenset({"rain", "thunder", "snow", "wind"})  #: neither birds nor crickets then
 
 

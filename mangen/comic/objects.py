@@ -11,7 +11,7 @@ from mangen.comic import lexicon, people, tones, words
 
 MOST = 4  #: things of one picture
 #: what belongs to a place: once named it stays as long as the scene does
-LASTING = frozenset({"moon", "boat", "melons", "tree", "train"})
+LASTING = frozenset({"moon", "boat", "melons", "tree", "train", "lighthouse"})
 #: what belongs to a place but is easily left: it stays for its paragraph
 SCENIC = frozenset(
     {"fire", "window", "bed", "desk", "door", "lamp", "lantern", "flag", "clock", "car", "food"}

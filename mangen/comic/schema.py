@@ -20,7 +20,10 @@ EMOTIONS = ("calm", "happy", "sad", "angry", "surprised", "afraid", "shy", "tire
 GESTURES = ("", "point", "wave", "bow", "hug", "run", "strike", "sit", "kneel")
 AGES = ("child", "youth", "adult", "elder")
 SEXES = ("female", "male", "unknown")
-ERAS = ("ancient", "xianxia", "republic", "modern", "campus", "countryside")
+ERAS = (
+    *("ancient", "xianxia", "republic", "modern", "campus", "countryside"),
+    *("victorian", "medieval", "future"),
+)
 LANGUAGES = ("zh", "en")
 KINDS = ("shot", "title", "end")
 MOTIONS = ("push", "pull", "pan_left", "pan_right", "pan_up", "pan_down", "hold", "shake")
@@ -28,6 +31,7 @@ SCENE: Mapping[str, Sequence[str]] = {
     "place": (
         "room", "hall", "shop", "classroom", "office", "hospital", "street", "market", "courtyard",
         "river", "sea", "mountain", "forest", "field", "palace", "ruin", "train",
+        "harbour", "deck", "spaceship",
     ),
     "time": ("dawn", "day", "dusk", "night"),
     "weather": ("clear", "rain", "snow", "fog", "wind", "thunder"),

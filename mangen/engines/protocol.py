@@ -27,7 +27,8 @@ class CharacterSheet:
     sex: Literal["female", "male", "unknown"] = "unknown"
     age: Literal["child", "youth", "adult", "elder"] = "adult"
     words: tuple[str, ...] = ()  #: the text's own words about looks
-    era: str = "modern"  #: ancient | xianxia | republic | modern | campus | countryside
+    #: ancient xianxia republic modern campus countryside victorian medieval future
+    era: str = "modern"
     seed: int = 0
 
 
@@ -52,7 +53,7 @@ class SceneLabels:
 
     place: str = "room"
     #: room hall shop classroom office hospital street market courtyard river sea mountain
-    #: forest field palace ruin train
+    #: forest field palace ruin train harbour deck spaceship
     time: str = "day"  #: dawn day dusk night
     weather: str = "clear"  #: clear rain snow fog wind thunder
     mood: str = "calm"  #: calm warm sad tense dark bright

@@ -25,7 +25,10 @@ from mangen.engines.animatic import (
 
 TIMES = ("dawn", "day", "dusk", "night")
 WEATHERS = ("clear", "rain", "snow", "fog", "wind", "thunder")
-ERAS = ("ancient", "xianxia", "republic", "modern", "campus", "countryside")
+ERAS = (
+    *("ancient", "xianxia", "republic", "modern", "campus", "countryside"),
+    *("victorian", "medieval", "future"),
+)
 MOODS = ("calm", "warm", "sad", "tense", "dark", "bright")
 
 
@@ -112,6 +115,28 @@ def test_shots_from_two_angles_are_nearer_than_two_places(place):
         if strange != place:
             away = shades(picture(dataclasses.replace(scene, place=strange), 90, 160, 1))
             assert apart < np.abs(shades(one) - away).sum()
+
+
+@pytest.mark.parametrize("place", ["room", "hall", "street", "courtyard", "office", "palace"])
+def test_the_west_has_other_walls_than_any_town_of_china(place):
+    def seen(era):
+        return shades(picture(protocol.SceneLabels(place=place, era=era, framing="establish")))
+
+    for era in ("victorian", "medieval"):
+        for other in ("ancient", "modern"):
+            assert np.abs(seen(era) - seen(other)).sum() > 0.1
+
+
+@pytest.mark.parametrize("place", ["sea", "harbour", "deck"])
+def test_a_lighthouse_stands_by_the_water_and_shines_at_night(place):
+    bright = []
+    for objects in ((), ("lighthouse",)):
+        scene = protocol.SceneLabels(
+            place=place, time="night", era="victorian", framing="establish", objects=objects
+        )
+        bright.append(picture(scene, 180, 320))
+    assert (bright[0] != bright[1]).any()
+    assert (bright[1].min(2) - bright[0].min(2)).max() > 60  # the lamp
 
 
 def test_a_memory_loses_its_edges_and_keeps_its_middle():

@@ -24,7 +24,8 @@ _WEATHERS = ("clear", "rain", "snow", "fog", "wind", "thunder")
 _TIMES = ("day", "night")
 _PLACES = (
     "room", "hall", "shop", "classroom", "office", "hospital", "street", "market", "courtyard",
-    "river", "sea", "mountain", "forest", "field", "palace", "ruin", "train",
+    "river", "sea", "mountain", "forest", "field", "palace", "ruin", "train", "harbour", "deck",
+    "spaceship",
 )  # fmt: skip
 
 

@@ -7,7 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from mangen.engines import protocol
-from mangen.engines.animatic import backdrop, colour, houses, noise, pen, sky, stage, trees
+from mangen.engines.animatic import (
+    backdrop,
+    colour,
+    houses,
+    noise,
+    pen,
+    sky,
+    stage,
+    terraces,
+    trees,
+)
 
 #: depths, from infinitely far to before the people
 SKY, MID, WATER, GROUND, ROWS, NEAR, FRONT = 0.15, 0.3, 0.45, 0.5, 0.55, 1.0, 1.5
@@ -81,7 +91,12 @@ def row(s: stage.Stage, y: float, *, far: float, size: float) -> Callable[[pen.P
         while x < s.w + 80:
             w, tall = size * chance.uniform(0.8, 1.3), chance.uniform(1.1, 2.4)
             with p.moved(x + w / 2, y + 4 + chance.uniform(-5, 6)):
-                if s.old:
+                if s.western:
+                    timber = s.era == "medieval"
+                    terraces.house(
+                        p, w, w * (0.5 + 0.3 * tall), s.light, chance, far=far, timber=timber
+                    )
+                elif s.old:
                     houses.cottage(p, w, w * 0.5, s.light, chance, far=far, gable=k % 3 == 1)
                 else:
                     houses.block(p, w, w * tall, s.light, chance, far=far)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mangen.engines.animatic import (
+    aboard,
     colour,
     decor,
     furniture,
@@ -12,6 +13,7 @@ from mangen.engines.animatic import (
     houses,
     interior,
     outline,
+    parlours,
     pen,
     rooms,
     stage,
@@ -34,7 +36,7 @@ def classroom(s: stage.Stage) -> list[stage.Sheet]:
         with p.moved(s.w * (0.5 + side * 0.35) - w / 2, y - 780):
             furniture.window(p, w, 470, s.light, old=False)
         interior.ray(p, s, (s.w * (0.5 + side * 0.35) - w / 2, y - 300), w)
-        for k in (0.26, 0.6):
+        for k in () if s.western else (0.26, 0.6):
             x = s.w * (0.5 - side * (k - 0.42))
             p.shape(outline.box(x - 90, y - 878, 180, 20), (255, 250, 226), width=3.5)
             if s.light.dim:
@@ -69,7 +71,9 @@ def _books(p: pen.Pen, s: stage.Stage, salt: int) -> None:
 
 
 def office(s: stage.Stage) -> list[stage.Sheet]:
-    """A wide window on a skyline, desks with screens, files."""
+    """A wide window on a skyline, desks with screens, files; a study where it is long ago."""
+    if s.western:
+        return parlours.study(s)
     y, side = floor(s), s.side
 
     def back(p: pen.Pen) -> None:
@@ -213,4 +217,5 @@ PLACES: dict[str, Callable[[stage.Stage], list[stage.Sheet]]] = {
     "office": office,
     "hospital": hospital,
     "train": train,
+    "spaceship": aboard.spaceship,
 }

@@ -12,6 +12,12 @@ FAIR = ("#f8dfc9", "#f4d3b3", "#f0cba8", "#e6b78e")
 #: hair where it is dyed, and where it is as it grew
 HAIRS = ("#221d22", "#2c2226", "#3b2a28", "#1d2230", "#4a3128", "#2a1f2e")
 BLACKS = ("#221d22", "#2c2226", "#1d2230", "#2a1f2e", "#261f28")
+WESTERN = ("#3b2a28", "#5a3a28", "#7a4a2c", "#2c2226", "#b98a48", "#8a4428", "#6a4630")
+#: era -> hair as it grows or is dyed, where it is not black
+GROWN = {
+    "modern": HAIRS, "campus": HAIRS, "victorian": WESTERN, "medieval": WESTERN,
+    "future": (*HAIRS, *WESTERN[2:]),
+}  # fmt: skip
 GREY_HAIRS = ("#8d8a8c", "#b5b1ad", "#6f6b6e", "#d8d4cf")
 IRISES = ("#2a1a18", "#38241c", "#1f2330", "#40301c")
 
@@ -31,6 +37,11 @@ GARMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
                ("suit", "cardigan")),
     "countryside": (("jacket", "shirt", "tshirt"), ("jacket", "vest", "shirt"),
                     ("jacket", "vest"), ("vest", "jacket"), ("jacket",), ("jacket",)),
+    "victorian": (("dress",), ("coat", "suit"), ("dress",), ("shirt",), ("dress",),
+                  ("coat", "suit")),
+    "medieval": (("dress",), ("coat", "shirt"), ("dress",), ("shirt",), ("dress",), ("coat",)),
+    "future": (("uniform", "tracksuit"), ("uniform", "tracksuit"), ("tracksuit", "tshirt"),
+               ("tracksuit", "tshirt"), ("uniform", "labcoat"), ("uniform", "labcoat")),
 }  # fmt: skip
 #: era -> hair in the same order
 HAIR: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -53,6 +64,14 @@ HAIR: dict[str, tuple[tuple[str, ...], ...]] = {
                ("short", "tousled", "curtain", "spiky", "cropped", "curls"),
                ("ponytail", "twin_tails", "braids", "bob"), ("short", "tousled", "cropped"),
                ("curls", "bun"), ("side", "balding")),
+    "victorian": (("low_bun", "waves", "bun", "long"), ("side", "curtain", "short", "tousled"),
+                  ("braids", "long", "twin_tails"), ("tousled", "short"), ("bun", "low_bun"),
+                  ("balding", "side")),
+    "medieval": (("long", "braids", "waves", "low_bun"), ("tousled", "curtain", "short"),
+                 ("braids", "long"), ("tousled", "short"), ("bun", "low_bun"),
+                 ("balding", "tousled")),
+    "future": (("pixie", "bob", "ponytail", "low_bun"), ("cropped", "short", "side"),
+               ("ponytail", "bob"), ("short", "cropped"), ("pixie", "bun"), ("side", "bald")),
     "countryside": (("braids", "bun", "bob", "low_bun", "ponytail"),
                     ("cropped", "short", "brush", "tousled", "side"),
                     ("braids", "twin_tails", "tufts", "bob"), ("cropped", "tufts", "short"),
@@ -64,12 +83,16 @@ HATS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "republic": (("none",), ("none",) * 9 + ("bowler",)),
     "modern": (("none",) * 12 + ("beret",), ("none",) * 9 + ("cap",)),
     "campus": (("none",) * 14 + ("beret",), ("none",) * 8 + ("cap",)),
+    "victorian": (("none",), ("none",) * 6 + ("bowler",)),
+    "medieval": (("none",) * 6 + ("scarf",), ("none",)), "future": (("none",), ("none",)),
     "countryside": (("none",) * 4 + ("scarf",), ("none",) * 4 + ("straw", "cap", "felt")),
 }  # fmt: skip
 #: era -> shoes
 SHOES: dict[str, tuple[str, ...]] = {
     "ancient": ("#3a3440", "#5a4438"), "xianxia": ("#e6e0d2", "#3a3440", "#5a6478"),
     "republic": ("#2f2a30", "#4a3a34"), "modern": ("#3a3236", "#6a4636", "#d8d4cc", "#2c3446"),
+    "victorian": ("#2f2a30", "#4a3a34"), "medieval": ("#5a4438", "#3f3630"),
+    "future": ("#e6e2da", "#3a3d49"),
     "campus": ("#e6e2da", "#c8454a", "#34506e"), "countryside": ("#3f4a3c", "#4a3a34", "#2f2a30"),
 }  # fmt: skip
 
@@ -94,6 +117,16 @@ PALETTES: dict[str, tuple[tuple[str, str], ...]] = {
         ("#c3a98a", "#6a3f3a"), ("#2f5a52", "#cfb06a"), ("#93a0a8", "#394654"),
     ),
     "countryside": _COUNTRY,
+    "medieval": _COUNTRY,
+    "victorian": (
+        ("#4a3f52", "#cdbd98"), ("#3f4a44", "#d8c9a0"), ("#6a4038", "#d9c39a"),
+        ("#34405a", "#cfc0a4"), ("#7a5a48", "#e3d6b8"), ("#5a4a66", "#d8c4ae"),
+        ("#40555a", "#dccfa8"), ("#54463c", "#c9a46a"),
+    ),
+    "future": (
+        ("#e2e4e6", "#c8643f"), ("#3d5a78", "#d8dde2"), ("#5c6672", "#e0a24e"),
+        ("#8fa3b0", "#34405a"), ("#4a4f66", "#7fb6c0"), ("#c9ccd0", "#4f7f92"),
+    ),
     "campus": (
         ("#2e4a78", "#c8454a"), ("#3e6b5c", "#e3c15c"), ("#7a2f3a", "#d9c48a"),
         ("#4a5568", "#c8454a"), ("#3b4f6e", "#8fb3c6"), ("#5a4a6e", "#e0b8a8"),

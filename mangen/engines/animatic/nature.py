@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mangen.engines.animatic import (
+    aboard,
     backdrop,
     boat,
     colour,
@@ -17,6 +18,7 @@ from mangen.engines.animatic import (
     pen,
     sky,
     stage,
+    terraces,
     trees,
 )
 
@@ -67,7 +69,7 @@ def river(s: stage.Stage) -> list[stage.Sheet]:
         horizon.drawn(s, shore, horizon.GROUND),
         horizon.front(s, reeds),
     ]
-    if "boat" not in s.objects:
+    if "boat" not in s.objects and not s.western:
         found.append(horizon.drawn(s, moored, horizon.GROUND))
     return found
 
@@ -106,8 +108,15 @@ def sea(s: stage.Stage) -> list[stage.Sheet]:
 
     def far(p: pen.Pen) -> None:
         x = s.w * (0.5 - s.side * 0.26)
+        if "lighthouse" in s.objects:
+            with p.moved(x, s.horizon + 22, scale=0.5):
+                aboard.lighthouse(p, s, far=0.26)
+            return
         with p.moved(x, s.horizon + 16, scale=0.16):
-            boat.sail(p, s.light, far=0.45)
+            if s.western:
+                aboard.ship(p, s, far=0.4)
+            else:
+                boat.sail(p, s.light, far=0.45)
 
     def grass(p: pen.Pen) -> None:
         tone, chance = horizon.shade(s, "#39402f"), s.fixed(85)
@@ -243,6 +252,9 @@ def field(s: stage.Stage) -> list[stage.Sheet]:
         chance = s.fixed(88)
         for k in range(3):
             with p.moved(s.w * (0.5 - s.side * 0.16) - k * s.side * 105, y + 8):
+                if s.western:
+                    terraces.house(p, 110, 70, s.light, chance, far=0.36, timber=k != 1)
+                    continue
                 houses.cottage(p, 118, 56, s.light, chance, far=0.42, gable=k == 1)
         horizon.grove(s, y + 4, (0.5 - s.side * 0.04, 120), (0.5 - s.side * 0.4, 170), far=0.4)(p)
         with p.moved(s.w * (0.5 + s.side * 0.27), y + 26):

@@ -13,6 +13,7 @@ from mangen.engines.animatic import (
     belongings,
     colour,
     crops,
+    decor,
     dye,
     fixtures,
     horizon,
@@ -79,6 +80,8 @@ def draw(s: stage.Stage, name: str) -> list[stage.Sheet]:
     if name == "bird" and not roofed:
         return [horizon.drawn(s, lambda p: _flock(p, s), horizon.MID)]
     if name == "fire" and roofed:
+        if s.western and s.place == "room":
+            return []  # it burns in the hearth
         name = "brazier"
     slot, kind = _slot(s, name, roofed=roofed)
     if slot > 1:
@@ -114,7 +117,10 @@ def _ground(p: pen.Pen, s: stage.Stage, name: str, at: tuple[int, float]) -> Non
     reach = 0.17 if size > 0.5 else 0.24
     with p.moved(s.w * (0.5 + side * reach), y, scale=size, flip=side > 0):
         p.fill(outline.ellipse(0, -4, 250, 26), (14, 12, 22), alpha=0.3)
-        THINGS[name](p, s.light)
+        if name == "door" and not s.old:
+            decor.door(p, (290, 580), s.light, old=False)
+        else:
+            THINGS[name](p, s.light)
 
 
 def _stand(p: pen.Pen, s: stage.Stage, name: str, slot: int) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from mangen.engines.animatic import indoors, nature, stage, town
+from mangen.engines.animatic import aboard, indoors, nature, stage, town
 
 PLACES: dict[str, Callable[[stage.Stage], list[stage.Sheet]]] = {
     **indoors.PLACES,
     **town.PLACES,
     **nature.PLACES,
+    **aboard.PLACES,
 }
 _PLAIN = "room"
 _WALL = 900.0  #: units of a wall that rooms are furnished for
@@ -18,7 +19,7 @@ _WALL = 900.0  #: units of a wall that rooms are furnished for
 
 def roofed(s: stage.Stage) -> bool:
     """Whether the place is a room; unknown places are."""
-    return s.place not in town.PLACES and s.place not in nature.PLACES
+    return not any(s.place in one.PLACES for one in (town, nature, aboard))
 
 
 def sheets(s: stage.Stage) -> list[stage.Sheet]:
@@ -35,4 +36,6 @@ def ground(s: stage.Stage) -> float:
     """The y where the ground that one can stand on begins."""
     if s.place in nature.SHORES:
         return s.h * nature.SHORES[s.place]
+    if s.place in aboard.PLACES:
+        return s.horizon + aboard.DROPS[s.place]
     return indoors.floor(s) if roofed(s) else s.horizon

@@ -10,6 +10,7 @@ from mangen.engines.animatic import (
     houses,
     interior,
     outline,
+    parlours,
     pen,
     stage,
 )
@@ -17,6 +18,8 @@ from mangen.engines.animatic import (
 
 def room(s: stage.Stage) -> list[stage.Sheet]:
     """A living room: window, table with tea, shelf; old or modern."""
+    if s.western:
+        return parlours.room(s)
     return _old_room(s) if s.old else _new_room(s)
 
 
@@ -118,7 +121,9 @@ def _new_room(s: stage.Stage) -> list[stage.Sheet]:
 
 
 def hall(s: stage.Stage) -> list[stage.Sheet]:
-    """A hall of pillars: screen, high seat and lanterns; a modern one has windows and a stair."""
+    """A hall of pillars: screen, high seat and lanterns; in the West a stair, or a throne."""
+    if s.western:
+        return parlours.hall(s)
     y = interior.floor(s)
     red, gold = s.light.hexed("#8f3a30"), s.light.hexed("#b58a45")
 
@@ -170,18 +175,19 @@ def hall(s: stage.Stage) -> list[stage.Sheet]:
 def shop(s: stage.Stage) -> list[stage.Sheet]:
     """A shop or tavern: shelves behind a counter, lights above, wares in front."""
     y, side = interior.floor(s), s.side
-    wood = s.light.hexed("#7c573d" if s.old else "#9a7a58")
+    old = s.old or s.western
+    wood = s.light.hexed("#7c573d" if old else "#9a7a58")
 
     def back(p: pen.Pen) -> None:
-        if s.old:
+        if old:
             furniture.planks(p, y, s.w, s.h, s.light.hexed("#7d6048"))
         else:
             furniture.tiles(p, y, s.w, s.h, s.light.hexed("#b0a494"))
         for k, x in enumerate((0.27, 0.73)):
             with p.moved(s.w * x, y - 60):
                 furniture.shelf(p, min(s.w * 0.4, 400), 640, wood, chance=s.fixed(59 + k),
-                                lit=s.light, goods="jars" if s.old else "books")  # fmt: skip
-        if s.old:
+                                lit=s.light, goods="jars" if old else "books")  # fmt: skip
+        if old:
             interior.beams(p, s, wood)
 
     def front(p: pen.Pen) -> None:
@@ -193,7 +199,7 @@ def shop(s: stage.Stage) -> list[stage.Sheet]:
             p.ink(panel, 3.5, colour.dark(wood, 0.45))
         p.shape(outline.box(x - 20, y - 98, s.w * 0.72 + 80, 34), colour.pale(wood, 0.14), width=5)
         with p.moved(s.w * (0.5 + side * 0.28), y - 98):
-            if s.old:
+            if old:
                 furniture.teapot(p, s.light.hexed("#8a5a44"))
             else:
                 _till(p, s)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from mangen.engines.animatic import colour, horizon, houses, outline, pen, stage, trees
+from mangen.engines.animatic import colour, horizon, houses, outline, pen, stage, terraces, trees
 
 
 def street(s: stage.Stage) -> list[stage.Sheet]:
     """Houses along a way; lanterns or street lamps; the sky between."""
 
     def far(p: pen.Pen) -> None:
-        if s.old:
+        if s.western:
+            with p.moved(s.w / 2, s.horizon + 6):
+                if s.era == "medieval":
+                    terraces.castle(p, 260, s.light, 0.5)
+                else:
+                    _spire(p, s)
+        elif s.old:
             with p.moved(s.w / 2, s.horizon + 6):
                 houses.pavilion(p, 150, s.light, far=0.5)
         else:
@@ -24,7 +30,10 @@ def street(s: stage.Stage) -> list[stage.Sheet]:
         _rows(s, p)
 
     def near(p: pen.Pen) -> None:
-        if s.old:
+        if s.western:
+            dark = horizon.shade(s, "#2c2a2e")
+            p.fill(outline.box(s.w * (0.5 + s.side * 0.52) - 90, -20, 180, s.h + 40), dark)
+        elif s.old:
             with p.moved(s.w * (0.5 + s.side * 0.4), s.h * 0.09):
                 houses.lantern(p, 80, s.light)
         else:
@@ -52,6 +61,12 @@ def _rows(s: stage.Stage, p: pen.Pen) -> None:
             tall, sign, hue = chance.random(), chance.random(), chance.random()
             x = s.w / 2 + side * (s.w * (0.05 + 0.26 * k) + w * 0.5)
             with p.moved(x, y + 150 * k**1.35):
+                if s.western:
+                    timber = s.era == "medieval"
+                    terraces.house(
+                        p, w, w * (1.3 + 0.6 * tall), s.light, chance, far=far, timber=timber
+                    )
+                    continue
                 if not s.old:
                     houses.block(p, w, w * (2.0 + 1.3 * tall), s.light, chance, far=far)
                     houses.shopfront(p, w, -side, hue, s.light, far=far)
@@ -69,7 +84,19 @@ def _rows(s: stage.Stage, p: pen.Pen) -> None:
                 with p.moved(
                     s.w / 2 + side * s.w * (0.05 + 0.4 * k), y + 170 * k**1.3, scale=1.5 * k
                 ):
-                    _lamp(s, p, side)
+                    if s.western:
+                        terraces.gaslamp(p, s.light)
+                    else:
+                        _lamp(s, p, side)
+
+
+def _spire(p: pen.Pen, s: stage.Stage) -> None:
+    """A church at the end of the street."""
+    stone = s.light.hexed("#6f6a66", 0.55)
+    p.fill(outline.box(-46, -240, 92, 244), stone)
+    p.fill(outline.straight([(-54, -236), (0, -470), (54, -236)]), colour.dark(stone, 0.2))
+    glass = s.light.lamp if s.light.dim else colour.dark(stone, 0.4)
+    p.fill(outline.ellipse(0, -190, 20, 20), glass)
 
 
 def _lamp(s: stage.Stage, p: pen.Pen, side: int) -> None:
@@ -89,8 +116,9 @@ def paving(
     """Stone slabs from `y` down in perspective; a roadway with marks where it is modern."""
     y = s.horizon if y is None else y
     middle = s.w / 2
-    old = s.old or tone is not None or s.place != "street"
-    stone = tone or s.light.hexed("#a39a8a" if s.old else "#6c6e74" if not old else "#9a9892")
+    old = s.old or s.western or tone is not None or s.place != "street"
+    asphalt = "#9a9892" if old else "#6c6e74"
+    stone = tone or s.light.hexed("#a39a8a" if s.old or s.western else asphalt)
     if s.light.weather == "snow":
         stone = s.light.hexed("#d3d5dc")
     wide = (0.06, 0.49) if s.place == "street" else (0.6, 1.2)

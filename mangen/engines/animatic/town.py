@@ -14,6 +14,7 @@ from mangen.engines.animatic import (
     ruins,
     stage,
     street,
+    terraces,
     trees,
 )
 
@@ -55,8 +56,9 @@ def market(s: stage.Stage) -> list[stage.Sheet]:
         horizon.earth(s, "#a89a80", "#6f6250"),
         horizon.drawn(s, lambda p: street.paving(p, s), horizon.GROUND),
         horizon.drawn(s, stalls, horizon.ROWS),
-        horizon.drawn(s, lines, horizon.ROWS),
     ]
+    if not s.western:
+        found.append(horizon.drawn(s, lines, horizon.ROWS))
     return [*found, horizon.front(s, near)] if s.old else found
 
 
@@ -68,7 +70,11 @@ def _bulb(p: pen.Pen, s: stage.Stage, r: float) -> None:
 
 
 def courtyard(s: stage.Stage) -> list[stage.Sheet]:
-    """A walled court: plaster under tiles, a plank door, a tree and its shadow on the wall."""
+    """A walled court: plaster under tiles, a plank door, a tree; a garden gate in the West."""
+    return _garden(s) if s.western else _walled(s)
+
+
+def _walled(s: stage.Stage) -> list[stage.Sheet]:
     y, top = s.horizon + 90, s.horizon - 500
     plaster = s.light.hexed("#cfc3a8" if s.light.weather != "snow" else "#c9c2b2")
     wall = backdrop.plaster(s, top + 20, plaster, colour.dark(s.light.hexed("#968971"), 0.08), 45)
@@ -122,6 +128,55 @@ def courtyard(s: stage.Stage) -> list[stage.Sheet]:
     ]
 
 
+def _garden(s: stage.Stage) -> list[stage.Sheet]:
+    """A house behind its railing: a gate, a path, trees."""
+    y = s.horizon + 60
+
+    def home(p: pen.Pen) -> None:
+        with p.moved(s.w * (0.5 - s.side * 0.36), y - 20):
+            trees.tree(p, 620, s.light, s.fixed(83), far=0.3, leaf=horizon.leaf(s))
+        with p.moved(s.w * (0.5 + s.side * 0.1), y):
+            w = min(460.0, s.w * 0.52)
+            terraces.house(p, w, w * 0.86, s.light, s.fixed(84), far=0.16,
+                           timber=s.era == "medieval")  # fmt: skip
+
+    def fence(p: pen.Pen) -> None:
+        street.paving(p, s, y + 60)
+        for a, b in ((-20.0, s.w * 0.36), (s.w * 0.64, s.w + 20)):
+            if s.era == "medieval":
+                _pickets(p, s, (a, b), y + 96)
+            else:
+                terraces.railing(p, (a, b), y + 96, 210, s.light)
+        for x in (0.37, 0.63):
+            stone = s.light.hexed("#a0907a")
+            p.shape(outline.box(s.w * x - 30, y - 150, 60, 250), stone,
+                    shade=colour.dark(stone, 0.3), width=5)  # fmt: skip
+            p.shape(outline.ellipse(s.w * x, y - 168, 28, 28), stone, width=5)
+
+    def bough(p: pen.Pen) -> None:
+        start = (s.w * (0.5 - s.side * 0.54), s.h * 0.1)
+        trees.bough(p, start, s.side * s.w * 0.34, horizon.shade(s, "#39462f"), s.fixed(88),
+                    needles=s.light.weather == "snow")  # fmt: skip
+
+    return [
+        horizon.painted(horizon.heaven(s, (40, 60, "#7a8a80"))),
+        horizon.drawn(s, home, horizon.MID),
+        horizon.earth(s, "#8a936a", "#5c6446", drop=60, rise=4),
+        horizon.drawn(s, fence, horizon.GROUND),
+        horizon.front(s, bough),
+    ]
+
+
+def _pickets(p: pen.Pen, s: stage.Stage, span: tuple[float, float], y: float) -> None:
+    wood = s.light.hexed("#8a6a4a")
+    for up in (60, 140):
+        p.shape(outline.box(span[0], y - up, span[1] - span[0], 18), wood, width=4)
+    for k in range(int((span[1] - span[0]) / 52) + 1):
+        x = span[0] + 52 * k
+        p.shape(outline.straight([(x - 15, y), (x - 15, y - 170), (x, y - 196), (x + 15, y - 170),
+                                  (x + 15, y)]), wood, width=4)  # fmt: skip
+
+
 def _bricks(p: pen.Pen, s: stage.Stage, span: tuple[float, float], plaster: colour.Colour) -> None:
     """Bricks where the plaster has come off."""
     top, y = span
@@ -134,7 +189,7 @@ def _bricks(p: pen.Pen, s: stage.Stage, span: tuple[float, float], plaster: colo
 
 
 def palace(s: stage.Stage) -> list[stage.Sheet]:
-    """A great hall across a paved square, between balustrades and braziers."""
+    """A great hall across a paved square, between balustrades and braziers; or a castle."""
     y = s.horizon
 
     def square(p: pen.Pen) -> None:
@@ -144,6 +199,10 @@ def palace(s: stage.Stage) -> list[stage.Sheet]:
 
     def great(p: pen.Pen) -> None:
         size = min(s.w * 0.7, s.h * 0.56)
+        if s.western:
+            with p.moved(s.w / 2, y + 10):
+                terraces.castle(p, size, s.light, 0.12)
+            return
         for side in (-1, 1):
             with p.moved(s.w / 2 + side * size * 0.66, y - 6):
                 houses.palace(p, size * 0.5, s.light, 0.34)
@@ -156,7 +215,7 @@ def palace(s: stage.Stage) -> list[stage.Sheet]:
                 houses.brazier(p, 190, s.light)
 
     def eaves(p: pen.Pen) -> None:
-        dark = horizon.shade(s, "#4a2420")
+        dark = horizon.shade(s, "#4a2420" if not s.western else "#3a3834")
         p.fill(outline.curve([(-20, -20, 1), (s.w + 20, -20, 1), (s.w + 20, s.h * 0.112, 1),
                               (s.w * 0.5, s.h * 0.092), (-20, s.h * 0.112, 1)]), dark)  # fmt: skip
         for x in (0.02, 0.98):

@@ -82,9 +82,10 @@ WORDS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     # head
     (("毡帽", "felt hat"), {"hat": "felt"}),
     (("斗笠", "草帽", "笠", "straw hat"), {"hat": "straw"}),
-    (("鸭舌帽", "帽檐", "棒球帽", "baseball cap"), {"hat": "cap"}),
+    (("hat",), {"hat": "bowler"}),
+    (("鸭舌帽", "帽檐", "棒球帽", "baseball cap", "cap"), {"hat": "cap"}),
     (("礼帽", "top hat", "bowler"), {"hat": "bowler"}),
-    (("头巾", "包头", "headscarf"), {"hat": "scarf"}),
+    (("头巾", "包头", "headscarf", "hood", "bonnet", "kerchief"), {"hat": "scarf"}),
     (("官帽", "乌纱"), {"hat": "official"}),
     (("贝雷帽", "beret"), {"hat": "beret"}),
     (("凤冠", "王冠", "crown", "皇帝", "皇上", "king", "queen"), {"hat": "crown"}),
@@ -102,17 +103,25 @@ WORDS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("西装", "西服", "suit", "总裁", "律师", "lawyer"), {"garment": "suit"}),
     (("衬衫", "衬衣", "shirt"), {"garment": "shirt"}),
     (("t恤", "短袖", "t-shirt"), {"garment": "tshirt"}),
-    (("毛衣", "开衫", "针织", "sweater", "cardigan", "jumper"), {"garment": "cardigan"}),
+    (
+        ("毛衣", "开衫", "针织", "sweater", "cardigan", "jumper", "jersey", "pullover"),
+        {"garment": "cardigan"},
+    ),
     (("卫衣", "hoodie", "帽衫"), {"garment": "hoodie"}),
     (("制服", "uniform"), {"garment": "uniform"}),
     (("校服", "运动服", "tracksuit"), {"garment": "tracksuit"}),
-    (("连衣裙", "裙", "dress", "ball gown"), {"garment": "dress"}),
-    (("风衣", "大衣", "外套", "coat", "cloak"), {"garment": "coat"}),
+    (("连衣裙", "裙", "dress", "gown", "ball gown", "apron", "skirt"), {"garment": "dress"}),
+    (
+        ("风衣", "大衣", "外套", "coat", "cloak", "cape", "raincoat", "overcoat", "oilskin"),
+        {"garment": "coat"},
+    ),
+    (("overalls",), {"garment": "shirt"}),
+    (("spacesuit", "space suit"), {"garment": "tracksuit"}),
     (("医生", "大夫", "doctor", "白大褂"), {"garment": "labcoat", "main": "#e9e8e2"}),
     (("盔甲", "铠甲", "将军", "甲胄", "armour", "armor"), {"garment": "armour"}),
     # what one carries on oneself
     (("银圈", "银项圈", "项圈", "项链", "necklace"), {"ring": True}),
-    (("围巾", "红领巾", "scarf", "muffler"), {"scarf": "#b0352f"}),
+    (("围巾", "红领巾", "scarf", "muffler", "shawl"), {"scarf": "#b0352f"}),
     (("耳环", "耳坠", "earring"), {"earrings": True}),
     (("簪", "钗", "步摇", "hairpin"), {"hairpin": True}),
     (("补丁", "破旧", "打补", "patched"), {"patch": True}),
@@ -122,14 +131,30 @@ WORDS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
 
 #: what follows a colour -> the feature it colours instead of the clothes
 _PIECES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("围巾", "领巾", "scarf", "muffler"), "scarf"),
-    (("毡帽", "帽", "斗笠", "hat", "cap", "beret"), "hat_colour"),
+    (("围巾", "领巾", "scarf", "muffler", "shawl"), "scarf"),
+    (("毡帽", "帽", "斗笠", "hat", "cap", "beret", "hood", "bonnet"), "hat_colour"),
     (("裤", "trousers", "pants", "jeans"), "legs"),
     (("鞋", "靴", "shoe", "boot"), "shoes"),
     (("腰带", "衣带", "sash", "belt", "ribbon", "tie"), "trim"),
 )
 _BODY = re.compile("[发脸眼眉须胡肤牙唇手]")
-_EN_BODY = ("hair", "eye", "face", "skin", "beard", "lips")
+_EN_BODY = (
+    *("hair", "eye", "face", "skin", "beard", "lips", "moustache", "mustache", "whiskers", "braid"),
+    *("curl", "plait", "ponytail", "glasses", "spectacles", "rimmed", "crown", "button", "nose"),
+    *("earring", "necklace", "locket", "cheek"),
+)
+#: colours of hair and beards
+_EN_HAIR = {
+    "black": "#221d22", "dark": "#2c2226", "brown": "#5a3a28", "red": "#8a3b25",
+    "auburn": "#7a3a24", "ginger": "#a8552c", "golden": "#c79a4b", "blond": "#c79a4b",
+    "blonde": "#c79a4b", "fair": "#c79a4b", "yellow": "#c79a4b", "grey": "#9a9694",
+    "gray": "#9a9694", "white": "#dcd8d2", "silver": "#c4c2c4", "pink": "#d98aa4",
+    "blue": "#4f6f9a", "green": "#5a8a6a", "purple": "#7a5a92",
+}  # fmt: skip
+_HAIRY = re.compile(
+    rf"\b({'|'.join(_EN_HAIR)})[ -](?:hair(?:ed)?|beard(?:ed)?|m(?:o)?ustaches?|whiskers|braids?"
+    r"|plaits?|curls?|ponytail|bun|hood of hair)\b"
+)
 _CLOTHES = re.compile("[袍衣裙衫裤袄服装帽巾鞋靴带]")
 
 
@@ -146,6 +171,9 @@ def told(text: str) -> dict[str, Any]:
     for words, change in WORDS:
         if any(says(text, word) for word in words):
             found.update(change)
+    hair = _HAIRY.search(text)
+    if hair:
+        found["hair"] = _EN_HAIR[hair.group(1)]
     worn: list[str] = []
     for piece, code in _coloured(text):
         if piece == "clothes":

@@ -21,6 +21,9 @@ _CODE = re.compile("#[0-9a-fA-F]{6}")
 _T = TypeVar("_T")
 
 #: garments that nobody wore then
+_SKIRTED = frozenset({"victorian", "medieval"})
+_TROUSERED = frozenset({"coat", "jacket", "vest", "suit", "shirt"})  #: no woman wore those then
+_WESTERN = _SKIRTED | {"future"}
 _MODERN = frozenset({
     "dress", "coat", "shirt", "suit", "hoodie", "uniform", "tracksuit", "cardigan", "tshirt",
     "labcoat", "zhongshan",
@@ -64,10 +67,14 @@ def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
     `ages` holds what changes as the role ages; the rest stays with it all its life.
     """
     chance = _Chance(sheet)
-    told = vocabulary.told(" ".join(sheet.words).lower())
+    told = vocabulary.told(", ".join(sheet.words).lower())
     if sheet.era in ("ancient", "xianxia") and told.get("garment") in _MODERN:
         told["garment"] = "robe"
     female = sheet.sex == "female" or (sheet.sex != "male" and chance.share("sex") < 0.5)
+    if female and sheet.era in _SKIRTED and told.get("garment") in _TROUSERED:
+        told["garment"] = "dress"
+    if sheet.era == "future" and told.get("garment") == "suit":
+        told["garment"] = "tracksuit"
     age = sheet.age if sheet.age in lookbook.CHOICES["age"] else "adult"
     look = _lasting(sheet, chance, female=female)
     ages = {
@@ -248,7 +255,7 @@ def _lasting(
         "ring": False,
         "scarf": "",
         "earrings": female and chance.share("earrings") < 0.5,
-        "hairpin": female and chance.share("hairpin") < 0.8,
+        "hairpin": female and sheet.era not in _WESTERN and chance.share("hairpin") < 0.8,
         "tall": chance.between("tall", 0.95, 1.05),
         "stout": chance.between("stout", 0.9, 1.04) if female
         else chance.between("stout", 0.88, 1.14),
@@ -311,8 +318,8 @@ def _passing(
     return {
         "hair_style": _hair(sheet, chance, life, row),
         "hair": chance.of(f"hair colour {life == 'elder'}", lookbook.GREY_HAIRS
-                          if life == "elder" else lookbook.HAIRS
-                          if sheet.era in ("modern", "campus") else lookbook.BLACKS),
+                          if life == "elder"
+                          else lookbook.GROWN.get(sheet.era, lookbook.BLACKS)),
         "garment": worn,
         "main": colour.code(main),
         "trim": colour.code(trim),
