@@ -377,8 +377,3 @@ def shot_seconds(shot: model.Shot) -> float:
     none: list[int | None] = [None] * len(lines)
     frames = timing.shot_timing(lines, none, card_seconds=card_seconds(shot))[1]
     return frames / length.FPS
-
-
-def estimated_seconds(episode: model.Episode) -> float:
-    """How long an episode will last when each line lasts as estimated."""
-    return sum(shot_seconds(shot) for shot in episode.shots)

@@ -56,18 +56,6 @@ def of_blocks(pieces: Iterable[Samples], rate: int) -> float:
     return _gated(windows)
 
 
-def true_peak(track: Samples, rate: int) -> float:
-    """The highest peak of the wave between the samples too, over four times as many."""
-    highest = 0.0
-    reach = np.zeros(_REACH, np.float32)
-    before = reach
-    for piece in blocks(track, rate):
-        heard = np.concatenate([before, piece])
-        highest = max(highest, float(peaks(heard).max(initial=0.0)))
-        before = heard[-2 * _REACH :]
-    return highest
-
-
 def peaks(track: Samples) -> Samples:
     """Of each sample: how high the wave goes from it to the next."""
     high = np.abs(track)

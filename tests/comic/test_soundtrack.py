@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mangen.comic import soundtrack
+from mangen.comic import loudness, soundtrack
 
 RATE = 48_000
 
@@ -44,6 +44,14 @@ def test_sharp_peaks_are_held_without_clipping():
     assert np.abs(made).max() <= soundtrack.CEILING
     away = slice(0, RATE // 2)
     assert np.allclose(made[away], track[away] * 8, atol=1e-6)
+
+
+def test_a_peak_between_samples_is_held_at_the_seam_of_two_blocks():
+    seam = round(loudness.BLOCK_S * RATE)
+    track = np.zeros(2 * seam, np.float32)
+    track[seam - 1 : seam + 1] = 0.99 * soundtrack.CEILING
+    assert loudness.peaks(track).max() > 1.1 * soundtrack.CEILING
+    assert loudness.peaks(soundtrack.limited(track, RATE)).max() <= 1.02 * soundtrack.CEILING
 
 
 def test_silence_and_almost_silence_stay_quiet():
