@@ -25,6 +25,7 @@ QUEUES = publisher.QUEUES
 _EVERY_PROJECT_S = 60.0
 _SLICE_S = 1.0  #: of advancing projects, before what is ready is published
 _ROUND_S = 0.25  #: of the round through all open projects, a pass
+_AT_ONCE = 8  #: projects of that round that one statement asks about
 _LEARN_S = 10.0  #: between two looks at learned durations
 
 
@@ -71,16 +72,19 @@ class Pass:
         self._last_round = float("-inf")
         self._round: collections.deque[int] = collections.deque()  # still to be looked at whole
         self._news: list[int] = []  # projects in which something became ready
+        self._hours = 0.0  # by the database's clock: ranks count ages from it
         self._learned = durations.Learned()
         self._last_lesson = float("-inf")
 
     def run(self, conn: sa.Connection, *, session: int = 0) -> Done:
         """Do one pass. `session` changes when the connection was lost: looks start anew then."""
-        released = self._release(conn, session)
-        mended = reconcile.in_pass(self._book, conn, self._living(conn), released=released)
-        self._learn(conn)
-        advanced = self._advance(conn)
         living = self._living(conn)
+        released = self._release(conn, living, session)
+        if released:
+            living = self._living(conn)
+        mended = reconcile.in_pass(self._book, conn, living, released=released)
+        self._learn(conn, living)
+        advanced = self._advance(conn)
         unpublished = self._unpublish(conn, living)
         promoted = self._publisher.promote(conn)
         return dataclasses.replace(
@@ -96,9 +100,9 @@ class Pass:
         with conn.begin():
             return self._book.living_owners(conn)
 
-    def _release(self, conn: sa.Connection, session: int) -> int:
+    def _release(self, conn: sa.Connection, owners: Sequence[jobs.Living], session: int) -> int:
         """Release owners seen twice, a lease apart, with the same beat."""
-        owners, now = self._living(conn), self._clock()
+        now = self._clock()
         if session != self._session or now - self._last_look > self._lease_s:
             self._looks.clear()  # a gap in this looker's own life proves nothing about others
         self._session, self._last_look = session, now
@@ -124,16 +128,22 @@ class Pass:
         """Look at the projects in which something moved, and in turn at all that are open."""
         now = self._clock()
         with conn.begin():
+            self._hours = self._book.now_hours(conn)
             dirty = collections.deque(self._book.dirty_projects(conn))
             if now - self._last_round >= _EVERY_PROJECT_S and not self._round:
                 self._round.extend(self._book.open_projects(conn))
                 self._last_round = now
         self._news = []
         seen = self._look_through(conn, dirty, now + _SLICE_S, whole=False)
-        more = self._look_through(conn, self._round, self._clock() + _ROUND_S, whole=True)
-        return Done(
-            skipped=seen.skipped + more.skipped, ready=seen.ready + more.ready, left=len(dirty)
-        )
+        skipped, ready, until = seen.skipped, seen.ready, self._clock() + _ROUND_S
+        while self._round and self._clock() < until:
+            some = [self._round.popleft() for _ in range(min(_AT_ONCE, len(self._round)))]
+            with conn.begin():
+                movable = collections.deque(self._book.movable_projects(conn, some))
+            more = self._look_through(conn, movable, until, whole=True)
+            skipped, ready = skipped + more.skipped, ready + more.ready
+            self._round.extendleft(reversed(movable))
+        return Done(skipped=skipped, ready=ready, left=len(dirty))
 
     def _look_through(
         self, conn: sa.Connection, projects: collections.deque[int], until: float, *, whole: bool
@@ -160,15 +170,16 @@ class Pass:
             done = self._book.clear_dirty(conn, project)
             near = None if whole else done
             skipped = 0 if near is not None else len(self._book.skip_jobs(conn, project))
-            hours = self._book.now_hours(conn)
             found = self._book.find_ready(conn, project, near=near)
+            if not found:
+                return Done(skipped=skipped)
             seconds = {one.id: self._learned.seconds(one) for one in found}
             ranks = {
                 one.id: rank.rank(
                     seconds=seconds[one.id],
                     peak_bytes=one.peak_bytes,
                     frees=one.frees,
-                    hours=hours,
+                    hours=self._hours,
                     weights=self._weights,
                 )
                 for one in found
@@ -176,12 +187,12 @@ class Pass:
             ready = len(self._book.ready_jobs(conn, ranks, seconds=seconds))
         return Done(skipped=skipped, ready=ready)
 
-    def _learn(self, conn: sa.Connection) -> None:
+    def _learn(self, conn: sa.Connection, living: Sequence[jobs.Living]) -> None:
         """Look now and then at how long things take: what becomes ready is foretold by it."""
         now = self._clock()
         if now - self._last_lesson >= _LEARN_S:
             self._last_lesson = now
-            devices = {one.owner.device for one in self._living(conn)}
+            devices = {one.owner.device for one in living}
             with conn.begin():
                 self._learned = durations.Learned(self._book.durations(conn), devices=devices)
 

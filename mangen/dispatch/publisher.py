@@ -24,7 +24,7 @@ from mangen.ledger import jobs, ledger, publishing
 QUEUES = ("gpu.high", "cpu", "gpu.mid", "gpu.low")
 _GATING_BOUND = 100  #: gating jobs that are published and unclaimed, whatever the windows hold
 _CHUNK = 64  #: jobs one look at a queue chooses
-_LINE = 128  #: projects that one look at all of them remembers
+_LINE = 64  #: projects that one look at all of them remembers
 _PROMOTE_S = 60.0
 _DUTY = 20  #: a look at all projects of a queue is not repeated for so many times its duration
 
@@ -64,7 +64,7 @@ class Rules:
 class _Line:
     """The first projects of a queue, as one look at all of them found."""
 
-    projects: frozenset[int]
+    lanes: frozenset[publishing.Lane]
     last: fair.Place
     until: float
 
@@ -94,12 +94,12 @@ class Publisher:
         with conn.begin():
             load = self._book.published_load(conn)
         room = windows.Windows(living, load, horizon_s=self._rules.horizon_s)
-        fresh = frozenset(news)
+        fresh = frozenset((klass, project) for project in news for klass in range(3))
         published = 0
         for queue in QUEUES:
             line = self._lines.get(queue)
             if line is not None:
-                self._lines[queue] = dataclasses.replace(line, projects=line.projects | fresh)
+                self._lines[queue] = dataclasses.replace(line, lanes=line.lanes | fresh)
             while limit := min(_CHUNK, room.room(queue)):
                 taken = self._publish(conn, queue, limit, room)
                 published += taken
@@ -113,26 +113,30 @@ class Publisher:
         now = self._clock()
         if now - self._last_promotion < _PROMOTE_S:
             return 0
-        self._last_promotion = now
-        promoted = 0
         with conn.begin():
             today = self._book.now(conn)
-        if self._book.times.quiet(today):
-            return 0
-        opened = self._book.times.opened(today)
-        for klass, limit in self._rules.limits.items():
-            before = today - dt.timedelta(seconds=limit)
-            if not limit or (opened is not None and before < opened):
-                continue  # quiet hours are not held against a class
-            for queue in QUEUES:
-                with conn.begin():
-                    promoted += len(
-                        self._book.promote_jobs(
-                            conn, queue, klass, before=before, quantum_s=self._rules.quantum_s
-                        )
-                    )
+        promoted = 0
+        if not self._book.times.quiet(today):
+            opened = self._book.times.opened(today)
+            for klass, limit in self._rules.limits.items():
+                before = today - dt.timedelta(seconds=limit)
+                if limit and (opened is None or opened < before):  # quiet hours count for nobody
+                    promoted += self._promote(conn, klass, before)
         if promoted:
             self._lines.clear()
+        else:  # else the next pass goes on: many projects may have waited
+            self._last_promotion = now
+        return promoted
+
+    def _promote(self, conn: sa.Connection, klass: int, before: dt.datetime) -> int:
+        promoted = 0
+        for queue in QUEUES:
+            with conn.begin():
+                promoted += len(
+                    self._book.promote_jobs(
+                        conn, queue, klass, before=before, quantum_s=self._rules.quantum_s
+                    )
+                )
         return promoted
 
     def _publish(self, conn: sa.Connection, queue: str, limit: int, room: windows.Windows) -> int:
@@ -184,7 +188,7 @@ class Publisher:
         quantum = self._rules.quantum_s
         line = self._lines.get(queue)
         if line is not None and self._clock() < line.until:
-            turns = self._find(conn, queue, limit, line.projects)
+            turns = self._find(conn, queue, limit, line.lanes)
             # beyond the last of the remembered, others may come first
             if len(turns) >= limit and turns[limit - 1].place(quantum) <= line.last:
                 return turns
@@ -192,26 +196,26 @@ class Publisher:
         turns = self._find(conn, queue, limit, None)
         took = self._clock() - began
         self._lines.pop(queue, None)
-        heads: dict[tuple[int, int], fair.Place] = {}
+        heads: dict[publishing.Lane, fair.Place] = {}
         for turn in turns:
             heads.setdefault((turn.job.klass, turn.job.project), turn.place(quantum))
         if len(heads) >= _LINE:
             self._lines[queue] = _Line(
-                projects=frozenset(project for _, project in heads),
+                lanes=frozenset(heads),
                 last=max(heads.values()),
                 until=self._clock() + _DUTY * took,
             )
         return turns
 
     def _find(
-        self, conn: sa.Connection, queue: str, limit: int, projects: Collection[int] | None
+        self, conn: sa.Connection, queue: str, limit: int, among: Collection[publishing.Lane] | None
     ) -> Sequence[fair.Turn]:
         found = self._book.find_publishable(
             conn,
             queue,
             limit,
             quantum_s=self._rules.quantum_s,
-            projects=None if projects is None else sorted(projects),
-            most=_LINE,
+            among=among,
+            most=_LINE if among is None else len(among),
         )
         return fair.turns(found, self._rules.quantum_s)

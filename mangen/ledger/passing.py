@@ -40,6 +40,10 @@ class Passing(door.Door):
         """Open projects in which some job is blocked."""
         return list(door.run(conn, "open_projects").scalars())
 
+    def movable_projects(self, conn: sa.Connection, projects: Sequence[int]) -> Sequence[int]:
+        """Those of these projects in which a blocked job could be skipped or become ready."""
+        return list(door.run(conn, "movable_projects", projects=list(projects)).scalars())
+
     def skip_jobs(self, conn: sa.Connection, project: int, *, by: str = BY) -> Sequence[int]:
         """Skip what hard-needs a failed, skipped or cancelled job, until nothing changes.
 

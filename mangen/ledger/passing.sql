@@ -19,6 +19,23 @@ SELECT p.id FROM found f JOIN projects p ON p.id = f.project
 WHERE p.state = 'open'
 ORDER BY p.id;
 
+-- name: movable_projects
+-- those of these projects in which a blocked job could be skipped or become ready
+SELECT p.id FROM unnest(CAST(:projects AS bigint[])) AS p (id)
+WHERE EXISTS (
+    SELECT 1 FROM jobs j
+    WHERE j.project = p.id AND j.state = 'blocked'
+        AND (
+            SELECT coalesce(
+                bool_or(d.kind = 'hard' AND n.state IN ('failed', 'skipped', 'cancelled'))
+                OR NOT bool_or(n.state IN ('blocked', 'ready', 'published', 'running')),
+                true
+            )
+            FROM job_dependencies d JOIN jobs n ON n.id = d.needs WHERE d.job = j.id
+        )
+)
+ORDER BY p.id;
+
 -- name: skip_jobs
 -- blocked -> skipped
 WITH picked AS MATERIALIZED (

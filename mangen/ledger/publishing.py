@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeAlias
 
 import sqlalchemy as sa
 
 from mangen.ledger import door, jobs, passing
 
-#: a page of ready jobs of one project that one promotion looks at
+#: (class, project): a project's part of a queue
+Lane: TypeAlias = tuple[int, int]
+
+#: projects that one promotion moves, and jobs of each that it looks at
 _PAGE = 100
 
 
@@ -52,13 +56,13 @@ class Publishing(door.Door):
         limit: int,
         *,
         quantum_s: float = 60.0,
-        projects: Sequence[int] | None = None,
+        among: Collection[Lane] | None = None,
         most: int | None = None,
     ) -> Sequence[Waiting]:
         """The jobs among which the first `limit` of a queue are, by project, the fairest first.
 
         Of each of the first `limit` projects its `limit` best jobs, of the others, `most` in all,
-        the best one. `projects`: only these; None: all that have ready work in the queue.
+        the best one. `among`: only these; None: all that have ready work in the queue.
         """
         found = door.rows(
             conn,
@@ -67,7 +71,8 @@ class Publishing(door.Door):
             limit=limit,
             most=limit if most is None else max(most, limit),
             quantum_s=float(quantum_s),
-            projects=None if projects is None else list(projects),
+            classes=None if among is None else [klass for klass, _ in among],
+            projects=None if among is None else [project for _, project in among],
             **self.times.values,
         )
         return [Waiting(**row) for row in found]
@@ -110,7 +115,7 @@ class Publishing(door.Door):
         """Move what waits in a lane since `before` to the next higher class and queue.
 
         Only of projects that the lane has not served since then, and a quantum of each: their
-        next wait as long again.
+        next wait as long again. Of a few projects at once: call it until it answers nothing.
         """
         found = door.run(
             conn,
@@ -120,6 +125,7 @@ class Publishing(door.Door):
             before=before,
             quantum_s=float(quantum_s),
             most=_PAGE,
+            projects=_PAGE,
             by=by,
         )
         return list(found.scalars())

@@ -19,8 +19,8 @@ WITH RECURSIVE found (class, project) AS (
 ), line AS MATERIALIZED (
     SELECT class, project FROM found
     UNION ALL
-    SELECT c.class, p.project
-    FROM unnest(CAST(:projects AS bigint[])) AS p (project) CROSS JOIN generate_series(0, 2) AS c (class)
+    SELECT class, project
+    FROM unnest(CAST(:classes AS smallint[]), CAST(:projects AS bigint[])) AS k (class, project)
 ), due AS MATERIALIZED (
     -- what budgets must still expect: bounded by windows and devices
     SELECT project, sum(seconds_est) AS seconds FROM (
@@ -173,8 +173,16 @@ WITH RECURSIVE found (project) AS (
     WHERE p.state = 'open' AND NOT p.paused
         AND NOT EXISTS (
             SELECT 1 FROM shares s WHERE s.project = f.project
-                AND s.lane = CAST(:queue AS text) || '/' || CAST(:klass AS integer) AND s.at >= :before
+                AND s.lane = CAST(:queue AS text) || '/' || CAST(:klass AS integer)
+                AND s.at >= :before
         )
+        AND EXISTS (
+            SELECT 1 FROM jobs j
+            WHERE j.state = 'ready' AND NOT j.held AND j.queue = :queue AND j.class = :klass
+                AND j.project = f.project AND j.ready_at < :before
+                AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
+        )
+    LIMIT :projects
 ), best AS MATERIALIZED (
     SELECT b.id FROM stale s CROSS JOIN LATERAL (
         SELECT w.id, sum(w.seconds_est) OVER (ORDER BY w.rank DESC, w.id) - w.seconds_est AS ahead
@@ -197,15 +205,18 @@ WITH RECURSIVE found (project) AS (
             WHEN 'gpu.low' THEN 'gpu.mid' WHEN 'gpu.mid' THEN 'gpu.high' ELSE j.queue END,
         home_class = coalesce(j.home_class, j.class), home_queue = coalesce(j.home_queue, j.queue)
     FROM picked p WHERE j.id = p.id AND j.class > 0
-    RETURNING j.id, j.attempt, j.project, p.state AS was
+    RETURNING j.id, j.attempt, j.project, j.queue, j.class, p.state AS was
 ), logged AS (
     INSERT INTO events (job, attempt, "from", "to", query, owner)
     SELECT id, attempt, was, 'ready', 'promote_jobs', :by FROM moved
 ), noted AS (
-    -- the next of this project waits for a limit again
+    -- the next of this project, and these where they are now, wait for a limit again
     INSERT INTO shares (project, lane, served, at)
-    SELECT project, CAST(:queue AS text) || '/' || CAST(:klass AS integer), 0.0, clock_timestamp()
-    FROM (SELECT DISTINCT project FROM moved) m ORDER BY project
+    SELECT project, lane, 0.0, clock_timestamp() FROM (
+        SELECT DISTINCT m.project, l.lane FROM moved m CROSS JOIN LATERAL (VALUES
+            (CAST(:queue AS text) || '/' || CAST(:klass AS integer)), (m.queue || '/' || m.class)
+        ) AS l (lane)
+    ) n ORDER BY project, lane
     ON CONFLICT (project, lane) DO UPDATE SET at = excluded.at
 )
 SELECT id FROM moved ORDER BY id;

@@ -50,7 +50,7 @@ def test_find_publishable_takes_the_least_served_first(desk, wanted):
     with desk.book.transaction() as conn:
         found = desk.book.find_publishable(conn, "cpu", 9)
         assert [job.served for job in found] == [60.0, 130.0], "who comes starts where the lane is"
-    assert publishable(desk, projects=[desk.project]) == [a]
+    assert publishable(desk, among=[(1, desk.project)]) == [a]
     assert publishable(desk, limit=1, most=1) == [b]
 
 
