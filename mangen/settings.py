@@ -81,6 +81,9 @@ class Settings:
         "seconds after which a published job that no worker holds is published again",
         least=0.1,
     )
+    clip_expiry_s: float = _setting(
+        86400.0, "seconds after which an ad-hoc clip that nobody began expires", least=1
+    )
     patience_s: float = _setting(
         20.0, "longest departure from rank order for the sake of placement", least=0
     )

@@ -23,7 +23,7 @@ FLOORS = [
     {"comic"},
     {"worker", "stack", "gateway"},
     {"api"},
-    {"control", "troubles", "insight"},
+    {"control", "troubles", "clips", "insight", "histories"},
     {"cli"},
 ]
 #: dispatch sees ledger and app; engines see pooling's seams and storage

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
+from mangen import errors
 from mangen.comic import model, tables, text
 from mangen.ledger import tables as scheduling
 
@@ -28,7 +29,10 @@ def add_source(conn: sa.Connection, number: int, source: text.Source) -> None:
 
 def source(conn: sa.Connection, number: int) -> text.Source:
     """Answer a project's text."""
-    row = conn.execute(sa.select(tables.sources).where(tables.sources.c.project == number)).one()
+    found = conn.execute(sa.select(tables.sources).where(tables.sources.c.project == number))
+    row = found.one_or_none()
+    if row is None:
+        raise errors.UsageError(f"project {number} has no text: it holds clips that were asked for")
     return text.Source(text=row.text, encoding=row.encoding, sha256=row.sha256, name=row.name)
 
 

@@ -75,6 +75,9 @@ def _state(one: report.Overview, episodes: Sequence[Mapping[str, Any]]) -> str:
     plans = one.counts.get("storyboard", {})
     if plans and State.DONE.value not in plans:
         return "cancelled" if State.CANCELLED.value in plans else "failed"
+    if not plans and not episodes:  # clips, which nobody planned
+        ended = {state for stage in one.counts.values() for state in stage}
+        return "failed" if State.FAILED.value in ended else "done"
     # the worst of what was asked for; what was cancelled on purpose spoils nothing else
     for state in ("failed", "degraded", "done", "cancelled"):
         if state in states:

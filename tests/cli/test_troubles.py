@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PIL import Image
 
 from mangen import services, settings
 from mangen.ledger import jobs, ledger
@@ -82,3 +83,36 @@ def test_rescue_mends_at_once_and_says_what(shell, book, jobs_of, home):
     assert [(one["jobs"], one["mended"]) for one in mended] == [([fence.job], True)]
     assert book.jobs([fence.job])[0].state == "ready"
     assert "nothing was to be mended" in shell("rescue", "--deep")[1]
+
+
+def test_a_clip_is_asked_for_and_expires(shell, home, book):
+    picture = home / "picture.png"
+    Image.new("RGB", (128, 96), "teal").save(picture)
+    code, asked = shell.json("clip", picture, "--motion", "hold", "--seconds", "0.5")
+    assert (code, asked["state"], asked["file"]) == (0, "blocked", None)
+    again = shell("clip", picture, "--motion", "hold", "--seconds", "0.5", "--expires", "1h")[1]
+    assert again == f"job/{asked['job']}\tblocked\n"
+    with book.transaction() as conn:
+        conn.exec_driver_sql("update jobs set expires_at = now() where stage = 'animate'")
+    mended = [one for one in shell.json("rescue")[1] if one["what"] == "expired"]
+    assert [one["jobs"] for one in mended] == [[asked["job"]]]
+    state = shell.json("status", asked["project"])[1][0]["state"]
+    assert (state, shell("submit", asked["project"])[0]) == ("done", 2)
+    assert shell("export", asked["project"], "--out", home / "videos")[0] in (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nowhere.png",), "there is no file nowhere.png"),
+        (("picture.txt",), "can't be read as a picture"),
+        (("picture.txt", "--motion", "spin"), "choose push"),
+        (("picture.txt", "--expires", "soon"), "write 90s, 5m, 1h or 2d"),
+        (("picture.txt", "--width", "100"), "together"),
+    ],
+)
+def test_a_clip_that_cannot_be_made_says_why(shell, home, words, said):
+    (home / "picture.txt").write_text("words")
+    code, out, err = shell("clip", *words)
+    assert (code, out) == (2, "")
+    assert said in err

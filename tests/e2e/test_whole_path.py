@@ -7,7 +7,9 @@ import json
 import pathlib
 
 import av
+from PIL import Image
 
+import mangen
 from mangen import api
 from mangen.comic import model
 
@@ -80,3 +82,14 @@ def test_the_export_carries_the_title_and_all_files(undisturbed, tmp_path):
 def test_the_moov_atom_comes_first(undisturbed):
     head = video_of(undisturbed).read_bytes()
     assert 0 < head.index(b"moov") < head.index(b"mdat")
+
+
+def test_a_clip_of_a_picture_is_made_by_a_worker(undisturbed):
+    picture, out = undisturbed.home / "picture.png", undisturbed.home / "clips" / "a.mp4"
+    Image.new("RGB", (128, 96), "teal").save(picture)
+    job = mangen.request_clip(picture, motion="pan_left", seconds=0.5)
+    undisturbed.start_worker()
+    assert mangen.wait_clip(job, out, timeout_s=60) == out
+    with av.open(str(out)) as file:
+        assert sum(1 for _ in file.decode(video=0)) == 12
+    assert mangen.request_clip(picture, motion="pan_left", seconds=0.5) == job

@@ -15,6 +15,8 @@ class Animate:
 
     def open(self, bucket: str, rt: work.Runtime, tools: kit.Kit) -> stage.Members:
         def request_of(job: jobs.Job) -> protocol.ClipRequest:
+            if "picture" in job.params:
+                return _over_picture(job, tools)
             needs = inputs.of(tools.ledger, job.id)
             panel = pictures.read_panel(needs["illustrate", job.subject], tools)
             if panel is None:
@@ -47,3 +49,12 @@ class Animate:
 
         engine = tools.image_engine_of(bucket)
         return engined.Engined(engine.open(bucket, rt), request_of, made_of)
+
+
+def _over_picture(job: jobs.Job, tools: kit.Kit) -> protocol.ClipRequest:
+    """An ad-hoc clip: a move over a picture that lies in the store."""
+    path = tools.store.locate(job.params["picture"])
+    if not path.exists():
+        raise errors.StorageError(f"the picture of {job.subject} has no file: ask for it again")
+    frames = timing.shot_timing((), (), card_seconds=job.params["card_seconds"])[1]
+    return requests.clip_request(job.params, protocol.Panel(image=pictures.read(path)), frames)
