@@ -147,6 +147,18 @@ class Settings:
         "seconds a day on the gpu queues that a new project may use; 0: no limit",
         least=0,
     )
+    keep_takes_days: float = _setting(
+        30.0, "days that replaced takes are kept, with their files; 0: for ever", least=0
+    )
+    keep_events_days: float = _setting(
+        0.0,
+        "days after which the events of a project that came to rest are pruned, and `trace` no "
+        "longer tells how long its jobs waited; at least 1; 0: never",
+        least=0,
+    )
+    keep_observations: int = _setting(
+        100_000, "observations of devices that are kept, the latest; 0: all", least=0
+    )
     max_text_mb: float = _setting(20.0, "largest source text that is taken, in MB", least=0.001)
     flower_port: int = _setting(
         5555, "port of Flower on this machine; 0: no Flower", least=0, most=65535
@@ -161,6 +173,11 @@ class Settings:
             if not (least is None or value >= least) or not (most is None or value <= most):
                 bounds = f"at least {least:g}" + (f" and at most {most:g}" if most else "")
                 raise errors.SettingsError(f"{_named(field.name)} is {value}; it must be {bounds}")
+        if 0 < self.keep_events_days < 1:
+            raise errors.SettingsError(
+                f"{_named('keep_events_days')} is {self.keep_events_days}; it must be 0 or at "
+                "least 1"
+            )
         for name in ("width", "height"):
             if getattr(self, name) % 2:
                 raise errors.SettingsError(

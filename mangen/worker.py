@@ -19,6 +19,7 @@ from mangen.dispatch import (
     foresight,
     housekeeping,
     leader,
+    pruning,
     publisher,
     purge,
     rank,
@@ -31,6 +32,7 @@ from mangen.pooling import log as pool_log
 
 #: between two looks for files that are gone, of projects at work
 _FILES_S = 600.0
+_PRUNE_S = 3600.0  #: between two turns of pruning
 
 TASKS = [
     celery_app.build().register_task(
@@ -190,6 +192,13 @@ def _chores(chosen: settings.Settings, store: storage.Store) -> housekeeping.Cho
         "removing purged projects",
         chosen.lease_s,
         functools.partial(purge.finish_all, store=store),
+    )
+    chores.add(
+        "pruning the past",
+        _PRUNE_S,
+        functools.partial(
+            pruning.prune, store=store, keep=pruning.Keep.of(chosen), pinned=keeping.pinned
+        ),
     )
     return chores
 

@@ -13,6 +13,7 @@ from mangen.ledger import (
     owning,
     passing,
     priority,
+    pruning,
     publishing,
     purging,
     scoping,
@@ -37,6 +38,7 @@ class Ledger(
     acting.Acting,
     scoping.Scoping,
     purging.Purging,
+    pruning.Pruning,
 ):
     """The scheduler's ledger in one Postgres database.
 

@@ -59,6 +59,7 @@ ROOMS = (
     "holding",
     "scoping",
     "purging",
+    "pruning",
 )
 #: what the ledger does: transitions, the pass, owners
 QUERIES = {name: query for room in ROOMS for name, query in _read(f"{room}.sql").items()}

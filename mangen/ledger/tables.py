@@ -137,6 +137,7 @@ jobs = sa.Table(
             " AND coalesce(home_queue, queue) = 'gpu.high'"
         ),
     ),
+    sa.Index("jobs_superseded", "id", postgresql_where=sa.text("superseded")),
     sa.Index(
         "jobs_expiring", "expires_at",
         postgresql_where=sa.text(

@@ -67,6 +67,7 @@ def upgrade() -> None:
             " AND coalesce(home_queue, queue) = 'gpu.high'"
         ),
     )
+    op.create_index("jobs_superseded", "jobs", ["id"], postgresql_where=sa.text("superseded"))
     op.create_index(
         "jobs_expiring",
         "jobs",
@@ -176,6 +177,7 @@ def downgrade() -> None:
     ):  # fmt: skip
         op.drop_table(table)
     op.drop_index("jobs_expiring", table_name="jobs")
+    op.drop_index("jobs_superseded", table_name="jobs")
     op.drop_index("jobs_gating", table_name="jobs")
     op.drop_index("jobs_ready", table_name="jobs")
     op.create_index(
