@@ -1,11 +1,16 @@
-"""Looking into what runs and what ran: the backlog, an artifact's trace, histories."""
+"""Looking into what waits and what was made: the backlog, and where a file came from."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import pathlib
 from typing import Any
 
-from mangen import api
+from mangen import api, errors, storage
+from mangen.comic import trace as traces
 from mangen.dispatch import drain, foresight
+from mangen.ledger import scope
 
 _OPEN = ("running", "published", "ready", "blocked")
 
@@ -46,3 +51,29 @@ def backlog() -> dict[str, Any]:
 
 def _jobs(lanes: Any, state: str) -> int:
     return sum(one.jobs for one in lanes if one.state == state)
+
+
+def trace(what: str | pathlib.Path) -> dict[str, Any]:
+    """Say where something came from: all jobs and attempts behind it, as docs/tracing.md tells.
+
+    `what` is a scope (`12/e3`, `12/e3/s7`, `job/4711`) or a file, stored or exported. Raises
+    UsageError, UnknownProject.
+    """
+    file = pathlib.Path(what)
+    asked = None
+    with contextlib.suppress(errors.UsageError):
+        asked = scope.parse(str(what))
+    if asked is None and not file.is_file():
+        raise errors.UsageError(
+            f"{str(what)!r} is neither a file nor a scope: write an episode as 12/e3, a shot as "
+            "12/e3/s7, a job as job/4711, or the path of a video"
+        )
+    with api.open_ledger() as (chosen, book):
+        if asked is not None:
+            with book.transaction() as conn:
+                return dict(traces.of_scope(conn, book, asked))
+        with file.open("rb") as read:
+            sha256 = hashlib.file_digest(read, "sha256").hexdigest()
+        store = storage.Store(chosen.artifact_root)
+        with book.transaction() as conn:
+            return dict(traces.of_file(conn, book, store, file, sha256))

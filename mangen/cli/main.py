@@ -11,7 +11,20 @@ import click
 
 import mangen
 from mangen import errors
-from mangen.cli import dev, foretold, looks, project, run, show, steer, storyboard, troubles
+from mangen.cli import (
+    clip,
+    dev,
+    foretold,
+    histories,
+    looks,
+    project,
+    run,
+    show,
+    steer,
+    storyboard,
+    traced,
+    troubles,
+)
 
 PROGRAM = "manage.py"
 _ENDED = """
@@ -49,8 +62,8 @@ def root(ctx: click.Context, *, debug: bool) -> None:
 
 
 for _command in (
-    run.demo, run.up, project.new, project.submit, show.status, project.export,
-    show.doctor, foretold.backlog, troubles.dead, troubles.rescue,
+    run.demo, run.up, project.new, project.submit, show.status, project.export, clip.clip,
+    show.doctor, foretold.backlog, traced.trace, histories.history, troubles.dead, troubles.rescue,
     run.drain,
     steer.pause, steer.resume, steer.cancel, steer.retry, steer.priority, storyboard.retake,
     storyboard.storyboard, steer.purge, steer.acts,

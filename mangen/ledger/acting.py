@@ -76,11 +76,19 @@ class Acting(door.Door):
             detail=json.dumps(dict(detail or {}), ensure_ascii=False),
         )
 
-    def acts(self, projects: Sequence[int] | None = None, *, limit: int = 100) -> Sequence[Act]:
+    def acts(
+        self,
+        projects: Sequence[int] | None = None,
+        *,
+        limit: int = 100,
+        conn: sa.Connection | None = None,
+    ) -> Sequence[Act]:
         """The latest acts on these projects, or on any (None), the newest first."""
+        if conn is None:
+            with self.statement() as own:
+                return self.acts(projects, limit=limit, conn=own)
         asked = None if projects is None else list(projects)
-        with self.statement() as conn:
-            return [Act(**row) for row in door.rows(conn, "acts", projects=asked, limit=limit)]
+        return [Act(**row) for row in door.rows(conn, "acts", projects=asked, limit=limit)]
 
 
 def person() -> str:
