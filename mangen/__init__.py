@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mangen import control
     from mangen.api import create_project, project_status, submit_novel
     from mangen.clips import clip_status, request_clip, wait_clip
     from mangen.insight import backlog, trace
@@ -15,6 +16,7 @@ __all__ = [
     "__version__",
     "backlog",
     "clip_status",
+    "control",
     "create_project",
     "failed",
     "project_status",
@@ -40,8 +42,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Load the API at its first use: `import mangen` stays light."""
-    if name in _HOMES:
-        import importlib  # noqa: PLC0415 - as lazy as what it loads
+    import importlib  # noqa: PLC0415 - as lazy as what it loads
 
+    if name == "control":
+        return importlib.import_module("mangen.control")
+    if name in _HOMES:
         return getattr(importlib.import_module(f"mangen.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'mangen' has no attribute {name!r}")

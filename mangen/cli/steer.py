@@ -24,6 +24,11 @@ def scoped(command: _F) -> _F:
     return click.argument("scopes", nargs=-1, required=True, metavar="SCOPE...")(command)
 
 
+def jobs(number: int) -> str:
+    """So many jobs, in words."""
+    return "1 job" if number == 1 else f"{number} jobs"
+
+
 def tell(answers: Sequence[Mapping[str, Any]], *, json_: bool, words: Callable[[Any], str]) -> None:
     """Print what an act did to each scope."""
     if json_:
@@ -78,7 +83,7 @@ def cancel(*, scopes: Sequence[str], by: str | None, json_: bool) -> None:
         if not one["changed"]:
             return "nothing was open"
         running = f", {one['stopping']} more stop now" if one["stopping"] else ""
-        return f"{one['cancelled']} jobs cancelled{running}"
+        return f"{jobs(one['cancelled'])} cancelled{running}"
 
     tell(control.cancel(*scopes, by=by), json_=json_, words=words)
 
@@ -137,7 +142,7 @@ def retry(*, scopes: Sequence[str], by: str | None, json_: bool) -> None:
         control.retry(*scopes, by=by),
         json_=json_,
         words=lambda one: (
-            f"{one['jobs']} jobs get another chance" if one["changed"] else "nothing had failed"
+            f"{jobs(one['jobs'])} tried again" if one["changed"] else "nothing had failed"
         ),
     )
 
@@ -161,7 +166,7 @@ def purge(*, scopes: Sequence[str], yes: bool, wait_s: float, by: str | None, js
     def words(one: Mapping[str, Any]) -> str:
         if one["removed"]:
             return "removed" if one["changed"] else "it was removed"
-        return f"{one['running']} jobs still run; when they have stopped, any worker removes it"
+        return f"{jobs(one['running'])} still at work; stopped, any worker removes the rest"
 
     tell(control.purge(*scopes, by=by, timeout_s=wait_s), json_=json_, words=words)
 

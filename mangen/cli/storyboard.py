@@ -57,7 +57,7 @@ def _made_anew(one: Mapping[str, Any]) -> str:
     if not one["changed"]:
         return "it was so before"
     takes = [f"{shot['shot']} take {shot['take']}" for shot in one["detail"].get("shots", ())]
-    return ", ".join([*takes, f"{one['new_jobs']} jobs"])
+    return ", ".join([*takes, steer.jobs(one["new_jobs"])])
 
 
 @click.group()
@@ -146,4 +146,6 @@ def import_(*, project: int, file: pathlib.Path, by: str | None, json_: bool) ->
         click.echo(f"{project}: nothing differs")
     else:
         changed = ", ".join(f"e{no}" for no in done["episodes"]) or "only words beside it"
-        click.echo(f"{project}: {changed} changed, {done['new_jobs']} jobs; now {done['revision']}")
+        click.echo(
+            f"{project}: {changed} changed, {steer.jobs(done['new_jobs'])}; now {done['revision']}"
+        )

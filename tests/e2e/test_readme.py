@@ -58,7 +58,8 @@ def run(deployment, tmp_path):
 def test_the_readmes_commands_work_in_their_order(run, deployment, tmp_path):
     listed = commands_of("README.md")
     assert [words[0] for words in listed] == [
-        "demo", "new", "submit", "status", "up", "export", "drain", "doctor",
+        "demo", "new", "submit", "status", "up", "export",
+        "pause", "resume", "priority", "retake", "cancel", "retry", "purge", "drain", "doctor",
         "wardrobe",
     ]  # fmt: skip
     assert ended(run(*listed[0]))[0] == 0
@@ -73,7 +74,7 @@ def test_the_readmes_commands_work_in_their_order(run, deployment, tmp_path):
             up, code, said = run(*words), 0, ""
             deployment.wait(int(number))
         else:
-            words = [number if word == "1" else word for word in words]
+            words = [re.sub(r"^1(?=/|$)", number, word) for word in words]
             code, said = ended(run(*words))
         assert code == 0 or (words[0] == "drain" and code == 5), f"{words}: {code}\n{said}"
     assert (tmp_path / "videos").is_dir()

@@ -16,7 +16,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXT = """夜里下着雨，陈默站在街口等人。
 “你来晚了。”陈默说。
 林晓收起伞，笑了笑：“路上堵车。”
-他没有再问，两个人沿着河边慢慢走回家去。
 """
 LONG = "夜里下着雨，他一个人站在街口，等了很久很久，谁也没有来，只有雨声。\n"
 
@@ -118,7 +117,7 @@ def test_a_project_is_steered_while_it_is_made(steered):
 def test_running_work_stops_when_it_is_cancelled_and_all_of_it_may_go(steered):
     path = steered.home / "long.txt"
     path.write_text(LONG, "utf-8")
-    number = api.create_project(path, width=1080, height=1920)
+    number = api.create_project(path, width=720, height=1280)
     api.submit_novel(number)
     job = begun(steered, number, "animate")
     answer = control.cancel(number)
