@@ -219,6 +219,7 @@ def _services(chosen: settings.Settings) -> Iterator[Check]:
                 process = servers.noted(servers.lock_of(home, name))
                 yield _check(name, f"embedded, process {process.pid if process else '?'}")
             yield _broker(found.broker_url)
+            yield _connections(found.database_url, chosen)
             yield from _ledger(found.database_url)
     except errors.MangenError as error:
         yield _check("services", error, f"look at {home.logs}, or set the services' URLs")
@@ -234,6 +235,25 @@ def _broker(url: str) -> Check:
     except Exception as error:  # noqa: BLE001 - each transport has its own
         return _check("broker", f"{shown}: {error}", "start it, or mend MANGEN_BROKER_URL")
     return _check("broker", f"{shown} answers")
+
+
+def _connections(url: str, chosen: settings.Settings) -> Check:
+    """Whether one more worker of these settings finds room beside what is connected now."""
+    from mangen.ledger import connections  # noqa: PLC0415 - lazy: loads the ledger
+
+    try:
+        devices = len(app.devices(chosen))
+    except errors.SettingsError:
+        devices = 1  # told of by its own check
+    room, needs = connections.room(url), connections.of_worker(devices) + connections.COMMAND
+    return _check(
+        "connections",
+        f"{room.used} of {room.most} are open ({room.reserved} more are an administrator's); a "
+        f"worker with {devices} devices opens up to {connections.of_worker(devices)}",
+        ""
+        if room.free >= needs
+        else "raise max_connections of that Postgres, or run fewer workers or devices",
+    )
 
 
 def _ledger(url: str) -> Iterator[Check]:

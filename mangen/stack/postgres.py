@@ -18,7 +18,7 @@ DATABASE = "mangen"
 #: a small machine; durable; short-lived status rows
 CONFIGURATION = {
     "listen_addresses": "",
-    "max_connections": "100",
+    "max_connections": "400",  # 64 workers, which `up` may be asked for: see ledger.connections
     "shared_buffers": "64MB",
     "max_wal_size": "1GB",
     "autovacuum_naptime": "10s",

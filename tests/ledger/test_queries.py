@@ -44,6 +44,17 @@ def test_only_transitions_write_a_state_and_each_writes_its_events():
             assert f"'{name}'" in text, f"{name} signs its events with another name"
 
 
+def test_rows_are_locked_in_the_order_of_their_ids():
+    """Several rows by id or name; else two who lock the same ones could wait for each other."""
+    for name, text in TEXTS.items():
+        text = re.sub(r"--[^\n]*", "", text)
+        for lock in re.finditer(r"\bFOR (NO KEY )?UPDATE", text):
+            chosen = text[: lock.start()]
+            chosen = chosen[chosen.rfind("SELECT") :]
+            one = re.search(r"WHERE (\w\.)?(id|name) = :", chosen)
+            assert one or re.search(r"ORDER BY (\w\.)?(id|name)\b", chosen), name
+
+
 def test_casts_are_spelled_out():
     for file in FOLDER.glob("*.sql"):
         assert "::" not in file.read_text("utf-8"), file.name
