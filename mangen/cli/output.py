@@ -66,17 +66,7 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
     """Finished videos, what was replaced, failures and what waits, each with its reason."""
     lines: list[str] = []
     for one in statuses:
-        for episode in one["episodes"]:
-            if episode.get("video"):
-                name = f"{one['id']}: episode {episode['no']}"
-                lines.append(f"{name}: {markup.escape(str(episode['video']))}")
-            if episode.get("replaced"):
-                kept = markup.escape("; ".join(map(replaced, episode["replaced"])))
-                lines.append(f"{one['id']}: episode {episode['no']}: replaced: {kept}")
-            if episode.get("next"):
-                lines.append(
-                    f"{one['id']}: episode {episode['no']}: its next video: {episode['next']}"
-                )
+        lines += _videos(one)
         for path in one["held"]:
             name = path if path.startswith("job/") else f"{one['id']}/{path}"
             lines.append(f"{one['id']}: [yellow]paused[/]: {name}")
@@ -96,6 +86,23 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
             lines.append(
                 f"{one['id']}: [yellow]waits[/]: {markup.escape(what)} until "
                 f"{waiting['until']}: {markup.escape(str(waiting['error']))}"
+            )
+    return lines
+
+
+def _videos(one: Mapping[str, Any]) -> list[str]:
+    """Finished videos, what was replaced in them, and how the next ones stand."""
+    lines: list[str] = []
+    for episode in one["episodes"]:
+        if episode.get("video"):
+            name = f"{one['id']}: episode {episode['no']}"
+            lines.append(f"{name}: {markup.escape(str(episode['video']))}")
+        if episode.get("replaced"):
+            kept = markup.escape("; ".join(map(replaced, episode["replaced"])))
+            lines.append(f"{one['id']}: episode {episode['no']}: replaced: {kept}")
+        if episode.get("next"):
+            lines.append(
+                f"{one['id']}: episode {episode['no']}: its next video: {episode['next']}"
             )
     return lines
 
