@@ -71,8 +71,8 @@ class Owning(settling.Settling):
 
         child_lost: those in `alone` failures + 1, the others uncharged and marked to run alone.
         lease: losses + 1, and failures + 1 from the third loss on. shutdown, silent: uncharged. A
-        job that was asked to stop is cancelled. The owner can claim and beat no more. `report`, a file
-        about the owner's end, is named in the attempts' errors. Idempotent.
+        job that was asked to stop is cancelled. The owner can claim and beat no more. `report`, a
+        file about the owner's end, is named in the attempts' errors. Idempotent.
         """
         if conn is None:
             with self.transaction() as own:

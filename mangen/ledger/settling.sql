@@ -94,10 +94,11 @@ WITH picked AS MATERIALIZED (
             WHEN :kind = 'permanent' OR (:kind = 'transient' AND c.charge >= 3) THEN 'failed'
             ELSE 'ready'
         END AS next,
-        -- 2^n x base, jittered by a quarter, so that what failed together does not return together
-        least(300, CAST(:backoff_s AS float) * (0.75 + 0.5 * random())
+        -- 2^n x base, jittered by a quarter, so that what failed together does not return together,
+        -- not at the most either: 240 x 1.25 is 300 s
+        least(240, CAST(:backoff_s AS float)
             * 2 ^ least(20, CASE WHEN :kind = 'resource' THEN c.waits + 1 ELSE c.charge END))
-            AS wait_s
+            * (0.75 + 0.5 * random()) AS wait_s
     FROM charged c
 ), moved AS (
     UPDATE jobs j SET state = d.next, failures = d.charge, owner = NULL, stop = false,

@@ -147,8 +147,8 @@ def test_want_of_a_resource_is_never_charged_and_waits_at_most_300_s(desk, fence
     for n in range(10):
         assert desk.book.fail(fence, "resource", "store full") == "ready"
         wait = waits_s(desk, job)
-        expected = min(300.0, 2.0 * 2 ** (n + 1))
-        assert min(300, 0.75 * expected) - 1 < wait <= min(300.0, 1.25 * expected)
+        expected = min(240.0, 2.0 * 2 ** (n + 1))
+        assert 0.75 * expected - 1 < wait <= 1.25 * expected
         before = max(before, wait)
         desk.due(job)
         [fence] = desk.run(job)

@@ -52,12 +52,7 @@ class _Gathered:
 def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
     params = job.params
     got = _gather(params, inputs.of(tools.ledger, job.id), tools)
-    if got.missing > MOST_REPLACED * got.wanted:
-        raise errors.EngineError(
-            f"episode {params['episode']}: {got.missing} of {got.wanted} pieces failed, more "
-            f"than {MOST_REPLACED:.0%} (first: {got.replaced[0]['what']}: "
-            f"{got.replaced[0]['why']}); mend their cause and submit the project again"
-        )
+    _refuse(got, params)
     folder = tools.scratch / f"{job.id}-{job.attempt}"
     folder.mkdir(parents=True, exist_ok=True)
     total = sum(part.frames for part in got.parts)
@@ -83,6 +78,7 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         what = f"shot {params['shots'][one.part]['subject']}"
         if what not in known:
             got.replaced.append({"what": what, "by": one.by, "why": one.why})
+    _refuse(got, params)  # again: files may be broken that were made
     board = folder / "storyboard.json"
     board.write_text(
         json.dumps(
@@ -93,6 +89,17 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
         "utf-8",
     )
     return _made(job, made, board, got, total / params["fps"])
+
+
+def _refuse(got: _Gathered, params: Mapping[str, Any]) -> None:
+    """Fail an episode of which too much is replaced."""
+    if got.missing > MOST_REPLACED * got.wanted:
+        first = next(one for one in got.replaced if not one["what"].startswith(_LIKENESS))
+        raise errors.EngineError(
+            f"episode {params['episode']}: {got.missing} of {got.wanted} pieces failed, more "
+            f"than {MOST_REPLACED:.0%} (first: {first['what']}: {first['why']}); mend their cause "
+            f"(`manage.py failures` lists them) and retry the episode"
+        )
 
 
 def _tune(title: str) -> int:

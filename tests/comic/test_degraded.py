@@ -1,0 +1,98 @@
+"""Episodes with pieces that failed, made by the real stages: degraded, failed, and mended."""
+
+from __future__ import annotations
+
+import pytest
+
+from mangen.comic import control
+from mangen.comic.stages import door, kit
+from mangen.pooling import testing, work
+
+
+class Line:
+    """Does all of a project's ready work through its stages, as children do."""
+
+    def __init__(self, studio):
+        self.studio = studio
+        self.tools = kit.Kit(studio.chosen, studio.book)
+        self.comic = door.ComicWork(self.tools, ("cpu",))
+
+    def run(self, failing=()):
+        """Do it until nothing is ready; what `failing` names fails for good."""
+        while self.studio.advance():
+            for row in [row for row in self.studio.rows() if row.state == "ready"]:
+                if (row.stage, row.subject) in failing:
+                    fence = self.studio.book.claim([row.id], self.studio.owner).granted[row.id]
+                    self.studio.book.fail(fence, "permanent", "broken")
+                else:
+                    self.make(row)
+
+    def make(self, row):
+        session = self.comic.open(row.bucket, testing.Here())
+        data = {"job": row.id, "attempt": row.attempt}
+        item = work.Item(key="a", name=f"mangen.{row.stage}", bucket=row.bucket, data=data)
+        ended = dict(session.add([item]))
+        while not ended:
+            ended = dict(session.step())
+        session.close()
+
+    def shots(self):
+        return [row.subject for row in self.studio.rows() if row.stage == "illustrate"]
+
+    def episode(self):
+        [row] = self.studio.sql("select state, replaced, video from episodes")
+        return row
+
+
+@pytest.fixture
+def line(studio):
+    studio.planned()
+    one = Line(studio)
+    assert len(one.shots()) >= 4
+    return one
+
+
+def lost(line, count):
+    """So many shots, of which neither panel nor clip is made."""
+    return {("illustrate", subject) for subject in line.shots()[1 : 1 + count]}
+
+
+def test_an_episode_is_degraded_by_a_lost_shot_and_whole_after_a_retry(line):
+    [(_, subject)] = gone = lost(line, 1)
+    line.run(failing=gone)
+    episode = line.episode()
+    assert episode.state == "degraded"
+    assert [one["what"] for one in episode.replaced] == [f"shot {subject}"]
+    assert line.studio.states()["animate", subject] == "skipped"
+    line.studio.do(control.retry, "e1")
+    line.run()
+    mended = line.episode()
+    assert (mended.state, mended.replaced) == ("done", [])
+    assert mended.video != episode.video
+
+
+def test_with_too_much_replaced_an_episode_fails_and_says_how_much(line):
+    gone = lost(line, len(line.shots()) - 1)
+    line.run(failing=gone)
+    film = line.studio.job("assemble", "e1")
+    assert (film.state, film.error_kind, line.episode().video) == ("failed", "permanent", None)
+    assert "pieces failed, more than 30%" in film.error
+    line.studio.do(control.retry, "e1")
+    line.run()
+    assert line.episode().state == "done"
+
+
+def test_clips_that_turn_out_to_be_broken_count_too(line):
+    made = line.make
+
+    def make_and_break(row):
+        made(row)
+        if row.stage == "animate":
+            [clip] = line.studio.book.artifacts([row.id])[row.id]
+            line.tools.file_of(clip).write_bytes(b"no film")
+
+    line.make = make_and_break
+    line.run()
+    film = line.studio.job("assemble", "e1")
+    assert film.state == "failed"
+    assert "7 of 14 pieces failed" in film.error
