@@ -15,7 +15,7 @@ import sqlalchemy.exc as sa_exc
 
 from mangen import app as celery_app
 from mangen import errors, services, settings, stack, storage
-from mangen.comic import export, graph, look, progress, submit, text
+from mangen.comic import export, graph, look, progress, restraint, submit, text
 from mangen.comic.stages import kit
 from mangen.dispatch import canvas, drain, leader, publisher, purge, rank
 from mangen.ledger import hours, invariants, ledger, projects
@@ -147,7 +147,12 @@ def _status(
     chosen: settings.Settings, book: ledger.Ledger, ids: Sequence[int] | None
 ) -> list[dict[str, Any]]:
     with book.transaction() as conn:
-        return progress.status(conn, ids, storage.Store(chosen.artifact_root))
+        return progress.status(
+            conn,
+            ids,
+            storage.Store(chosen.artifact_root),
+            withheld=restraint.told(book, conn, ids),
+        )
 
 
 def workers() -> list[str]:
@@ -207,7 +212,10 @@ def drain_once() -> dict[str, Any]:
         try:
             if not _lead(head, chosen.lease_s):
                 return {"leader": False}
-            done = make_pass(book, chosen).run(head.connection, session=head.session)
+            turn = make_pass(book, chosen)
+            done = turn.run(head.connection, session=head.session)
+            while done.left:  # thousands moved: a pass looks at a slice of them
+                done = done.plus(turn.run(head.connection, session=head.session))
             removed = purge.finish_all(book, storage.Store(chosen.artifact_root))
         finally:
             head.close()
@@ -243,8 +251,20 @@ def doctor() -> list[dict[str, Any]]:
         broken = invariants.check(
             conn, storage.Store(chosen.artifact_root).paths(), lease_s=chosen.lease_s
         )
+        quiet = restraint.now(book, conn)
+    told = [{"name": "quiet hours", "ok": True, "detail": quiet, "mend": ""}] if quiet else []
     if not broken:
-        return [{"name": "ledger invariants", "ok": True, "detail": "all hold", "mend": ""}]
+        return [
+            *told,
+            {"name": "ledger invariants", "ok": True, "detail": "all hold", "mend": ""},
+        ]
+    return [
+        *told,
+        *_broken(broken),
+    ]
+
+
+def _broken(broken: Sequence[invariants.Violation]) -> list[dict[str, Any]]:
     return [
         {
             "name": f"ledger invariant: {one.name}",

@@ -66,10 +66,18 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
     """Finished videos, what was replaced, failures and what waits, each with its reason."""
     lines: list[str] = []
     for one in statuses:
-        lines += _videos(one)
-        for path in one["held"]:
-            name = path if path.startswith("job/") else f"{one['id']}/{path}"
-            lines.append(f"{one['id']}: [yellow]paused[/]: {name}")
+        for episode in one["episodes"]:
+            if episode.get("video"):
+                name = f"{one['id']}: episode {episode['no']}"
+                lines.append(f"{name}: {markup.escape(str(episode['video']))}")
+            if episode.get("replaced"):
+                kept = markup.escape("; ".join(map(replaced, episode["replaced"])))
+                lines.append(f"{one['id']}: episode {episode['no']}: replaced: {kept}")
+            if episode.get("next"):
+                lines.append(
+                    f"{one['id']}: episode {episode['no']}: its next video: {episode['next']}"
+                )
+        lines += _withheld(one)
         for failure in one["failures"][:_TOLD]:
             what = f"{failure['stage']} {failure['subject']}"
             lines.append(
@@ -90,20 +98,14 @@ def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _videos(one: Mapping[str, Any]) -> list[str]:
-    """Finished videos, what was replaced in them, and how the next ones stand."""
-    lines: list[str] = []
-    for episode in one["episodes"]:
-        if episode.get("video"):
-            name = f"{one['id']}: episode {episode['no']}"
-            lines.append(f"{name}: {markup.escape(str(episode['video']))}")
-        if episode.get("replaced"):
-            kept = markup.escape("; ".join(map(replaced, episode["replaced"])))
-            lines.append(f"{one['id']}: episode {episode['no']}: replaced: {kept}")
-        if episode.get("next"):
-            lines.append(
-                f"{one['id']}: episode {episode['no']}: its next video: {episode['next']}"
-            )
+def _withheld(one: Mapping[str, Any]) -> list[str]:
+    """What of a project may not begin: by quiet hours or a budget, and by people."""
+    lines = []
+    if one.get("withheld"):
+        lines.append(f"{one['id']}: [yellow]withheld[/]: {markup.escape(one['withheld'])}")
+    for path in one["held"]:
+        name = path if path.startswith("job/") else f"{one['id']}/{path}"
+        lines.append(f"{one['id']}: [yellow]paused[/]: {name}")
     return lines
 
 

@@ -21,13 +21,24 @@ _OPEN = {state.value for state in OPEN}
 
 
 def status(
-    conn: sa.Connection, ids: Sequence[int] | None, store: storage.Store
+    conn: sa.Connection,
+    ids: Sequence[int] | None,
+    store: storage.Store,
+    *,
+    withheld: Mapping[int, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Answer one entry a project, in order of id; raises UnknownProject for an id that is none."""
+    """Answer one entry a project, in order of id; raises UnknownProject for an id that is none.
+
+    `withheld`: why nothing of some projects begins just now.
+    """
     seen = report.overview(conn, ids)
     episodes = _episodes(conn, [one.id for one in seen], store)
     told = report.forecasts(conn, ids, stale_s=foresight.STALE_S)
-    return [_entry(one, episodes.get(one.id, []), told.get(one.id)) for one in seen]
+    found = [_entry(one, episodes.get(one.id, []), told.get(one.id)) for one in seen]
+    for entry in found:
+        works = entry["state"] in {"planning", "working"}
+        entry["withheld"] = (withheld or {}).get(entry["id"]) if works else None
+    return found
 
 
 def _entry(

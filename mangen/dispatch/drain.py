@@ -42,6 +42,12 @@ class Done:
     published: int = 0
     left: int = 0  #: projects in which something moved, for the next pass: it should come soon
 
+    def plus(self, more: Done) -> Done:
+        """What this pass and the next did; `left` is the next one's."""
+        names = [field.name for field in dataclasses.fields(self) if field.name != "left"]
+        sums = {name: getattr(self, name) + getattr(more, name) for name in names}
+        return Done(**sums, left=more.left)
+
 
 @dataclasses.dataclass(slots=True)
 class _Look:

@@ -234,3 +234,23 @@ def test_status_says_when_nobody_works(shell, novel):
     shell("submit", made[0]["project"])
     _, _, err = shell("status", made[0]["project"])
     assert "no worker runs" in err
+
+
+def test_status_and_doctor_say_what_withholds_work(shell, novel, monkeypatch):
+    _, made = shell.json("new", novel)
+    number = made[0]["project"]
+    shell("submit", number)
+    assert shell.json("status", number)[1][0]["withheld"] is None
+    monkeypatch.setenv("MANGEN_QUIET_HOURS", "00:00-12:00,12:00-24:00")
+    monkeypatch.setenv("MANGEN_TIME_ZONE", "Asia/Shanghai")
+    assert f"{number}: withheld: quiet hours all day" in shell("status", number)[1]
+    _, checks = shell.json("doctor")
+    [quiet] = [check for check in checks if check["name"] == "quiet hours"]
+    assert quiet["ok"]
+    assert "only urgent projects begin anything" in quiet["detail"]
+    shell("priority", number, "high", "--budget", "0")
+    said = shell("status", number)[1]
+    assert "its gpu budget is spent until midnight (Asia/Shanghai): 0 of 0 s" in said
+    monkeypatch.setenv("MANGEN_TIME_ZONE", "Asia/Peking")
+    code, _, err = shell("status")
+    assert (code, "Asia/Peking" in err) == (2, True)
