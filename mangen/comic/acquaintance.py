@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mangen.comic import attire, model, people, sentences, speakers
 
+_PEERS = ("brother", "sister", "cousin", "friend")  #: a child's are not grown
+
 Row = Sequence[sentences.Piece]
 
 
@@ -33,6 +35,11 @@ def known(found: people.Cast, chapters: Iterable[Sequence[Row]]) -> people.Cast:
                 aged.add(person.name)
                 person = dataclasses.replace(person, age=one.age or "adult")
             told[one.name] = person
+    small = any(person.age == "child" for person in told.values())
+    for noun in _PEERS:
+        person = told.get(found.roles.get(noun, ""))
+        if small and person is not None and person.age == "adult":
+            told[person.name] = dataclasses.replace(person, age="youth")
     return dataclasses.replace(found, people=told)
 
 

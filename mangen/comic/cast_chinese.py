@@ -32,6 +32,8 @@ _END = r"(?=[，,。：:！!？?…“]|了|着|起|一|$)"
 _ONLY_HUMAN = "咳嗽|皱眉|点头|摇头|转身|回头|抬头|低头|伸手|冷笑|苦笑|微笑|叹了|笑了|哭了|愣|怔"
 _SUFFIX = "哥哥|姐姐|哥|姐|嫂|叔|伯|爷|兄|姑娘|公子|小姐|先生|少爷|老爷|大人"
 _LADIES = "仙子|姑娘|小姐|夫人|太太|女士|师姐|师妹|公主|贵妃|娘娘|妈|婶|嫂|姨"
+_SHE_IS = "校花|女神|千金|学姐|女孩|女生|少女|女总裁|女主|公主|女儿|妹妹|姐姐|妻子|未婚妻|师妹|师姐"
+_HE_IS = "校草|男神|学长|男孩|男生|少年|青年|总裁|少爷|公子|儿子|弟弟|哥哥|丈夫|未婚夫|师兄|师弟"
 _LORDS = "公子|先生|少爷|师兄|师弟|将军|王爷|老爷|叔|伯|大哥"
 MANNER = (
     "低声|大声|轻声|高声|厉声|沉声|柔声|小声|齐声|应声|压低声音|冷冷地?|淡淡地?|轻轻地?|缓缓地?|连忙|急忙|忽然|突然|"
@@ -97,12 +99,37 @@ def find(narration: Sequence[str], speech: Sequence[str], text: str) -> people.C
                 aliases[match.group(1)] = people.SELF_ZH
     told = sum(len(line) for line in narration)
     selves = sum(line.count("我") - line.count("我们") for line in narration)
+    first_person = selves >= 2 and selves * 1000 >= SELVES_PER_THOUSAND * told
+    if first_person:
+        _myself(named, aliases, narration, speech)
     return people.Cast(
         people=people.by_count(named.values()),
         aliases=aliases,
-        first_person=selves >= 2 and selves * 1000 >= SELVES_PER_THOUSAND * told,
+        first_person=first_person,
         language="zh",
     )
+
+
+def _myself(
+    named: dict[str, people.Person],
+    aliases: dict[str, str],
+    narration: Sequence[str],
+    speech: Sequence[str],
+) -> None:
+    """Whom others call and nobody tells of is who tells: 许念 is 我."""
+    told = "".join(narration)
+    called = collections.Counter(
+        name
+        for line in speech
+        for name in named
+        if not named[name].role and re.match(rf"{name}[，,！!。？?…]", line) and name not in told
+    )
+    if len(called) == 1:
+        name = next(iter(called))
+        del named[name]
+        for word, who in tuple(aliases.items()):
+            if who == name:
+                aliases[word] = people.SELF_ZH
 
 
 def _evidence(narration: Iterable[str], speech: Iterable[str]) -> collections.Counter[str]:
@@ -130,6 +157,10 @@ def _title(named: dict[str, people.Person], text: str) -> None:
             continue
         for sex, listed in titles:
             if re.search(f"{surname}(?:{listed})", text):
+                named[name] = dataclasses.replace(person, sex=sex)
+    for name, person in tuple(named.items()):
+        for sex, listed in (("female", _SHE_IS), ("male", _HE_IS)):
+            if not person.role and re.search(f"(?:{listed}){name}", text):
                 named[name] = dataclasses.replace(person, sex=sex)
 
 

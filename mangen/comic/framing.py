@@ -59,6 +59,13 @@ class Facts:
         return int(self.shot.identity[:8], 16)
 
     @property
+    def held(self) -> bool:
+        """The thing is in somebody's hands, and seen there."""
+        thing = self.focus.split()[-1:]
+        in_hands = any(held.split()[-1:] == thing for held in self.shot.held if held)
+        return in_hands and not _SHOWS.search(self.narration)
+
+    @property
     def strong(self) -> bool:
         """Somebody feels strongly."""
         return any(emotion in STRONG for emotion in self.shot.emotions)
@@ -152,6 +159,7 @@ def _base(one: Facts, before: Facts | None, listener: str | None) -> str:
         one.focus
         and not one.strong
         and not one.comes
+        and not one.held
         and (one.chance % 2 or _SHOWS.search(one.narration))
     ):
         return "insert"
@@ -234,6 +242,11 @@ def drawn_away(shots: Sequence[model.Shot]) -> list[model.Shot]:
     return found
 
 
+def focusable(things: Sequence[str]) -> list[str]:
+    """The things that an insert would show, the most telling first."""
+    return [thing for thing in objects.TELLING if thing in things]
+
+
 def focus_of(things: Sequence[str]) -> str:
     """The thing that an insert would show, of those that are named; empty where there is none."""
-    return next((thing for thing in objects.TELLING if thing in things), "")
+    return next(iter(focusable(things)), "")

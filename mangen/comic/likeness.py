@@ -18,6 +18,10 @@ TEMPERS = 2  #: words about how somebody is, for the voice
 MOST_TOLD = 400  #: places in which a name is looked at
 REACH = 24  #: characters around a name in which they are looked for
 
+_TALKED_OF = {
+    "female": re.compile("[^，。！？]{0,3}她(?!们)"),
+    "male": re.compile("[^，。！？]{0,3}他(?!们)"),
+}
 _ENDS = re.compile(r"[。！？!?]|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)\.")
 _COLOURS = (
     "(?:[深浅淡大火雪墨藏宝米天暗]?(?:红|白|黑|青|蓝|紫|绿|黄|灰|粉|棕|褐)|金|银|酒红|米|咖啡)"
@@ -142,6 +146,9 @@ def _sex_of_self(
         if speaker != self_ and (self_ in near or language == "zh"):
             votes += bool(_called("female", language).search(words))
             votes -= bool(_called("male", language).search(words))
+            # 她肯定是抄的: who is talked of and not named, where somebody tells in the first person
+            votes += language == "zh" and _TALKED_OF["female"].match(words) is not None
+            votes -= language == "zh" and _TALKED_OF["male"].match(words) is not None
     return "female" if votes > 0 else "male" if votes < 0 else "unknown"
 
 
@@ -188,7 +195,9 @@ def _before(text: str, *, first: bool) -> str:
 
 def _own(after: str) -> str:
     """What follows a name without what already tells of the next one: 看见一个穿白裙的(女孩)."""
-    return re.sub(r"[个位名][^，。]{0,10}$|[^个位名着见，]*的$", "", after)
+    newcomer = 2 if re.match("一[个名位道]", after) else 0  # who comes is told of by these words
+    rest = re.sub(r"[个位名][^，。]{0,10}$|[^个位名着见，]*的$", "", after[newcomer:])
+    return after[:newcomer] + rest
 
 
 def _character(
@@ -201,6 +210,8 @@ def _character(
     age = person.age if person else "adult"
     if cast.language == "zh" and age in {"adult", "youth"} and not (person and person.role):
         age = ages.of(present, name) or ages.of(text, name) or age
+    if era == "campus" and age == "adult" and not (person and person.role):
+        age = "youth"  # who goes to school, where nothing else is told
     looks = _worded(present, "look", cast.language) or _worded(past, "look", cast.language)
     tempers = _worded(text, "temper", cast.language)
     return model.Character(

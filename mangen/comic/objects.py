@@ -29,6 +29,11 @@ TELLING = (
 #: a single character after one of these is a thing of its own: 一本书, 红花, 皮包
 _MEASURES = "本把柄封只匹条艘叶壶杯盏张件棵辆口坛束朵枝支个"
 _COLOURED = "红白黑青蓝紫绿黄粉皮旧色的"
+#: places without furniture, and what stands on it
+_WILD = frozenset(
+    {"street", "river", "sea", "mountain", "forest", "field", "ruin", "deck", "harbour"}
+)
+_DOMESTIC = frozenset({"food", "wine", "cup", "money", "bed", "desk", "window", "clock", "mirror"})
 #: in the sky of a day there is none
 _BY_NIGHT = frozenset({"moon"})
 
@@ -104,6 +109,11 @@ def _long() -> re.Pattern[str]:
 @functools.cache
 def _single() -> frozenset[str]:
     return frozenset(word for word in lexicon.labels("object") if len(word) == 1)
+
+
+def fitting(labels: Sequence[str], place: str) -> list[str]:
+    """The things that may stand in a place: no laid table in a forest."""
+    return [label for label in labels if place not in _WILD or label not in _DOMESTIC]
 
 
 def shown(labels: Sequence[str], time: str) -> tuple[str, ...]:

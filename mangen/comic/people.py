@@ -27,14 +27,15 @@ PRONOUNS: Mapping[str, Sex] = {
     "She": "female",
     "him": "male",
     "her": "female",
+    "his": "male",
 }
 #: several at once
 GROUPS = frozenset({"they", "They", "we", "We", "他们", "她们", "我们", "二人", "两人", "两个人"})
 
 #: somebody new, whom the next pronoun means
 STRANGER = re.compile(
-    "一(?:[个名位]|道)[^，。！？]{0,8}?(?:(?P<female>女[子人孩郎]|少女|妇人)"
-    "|(?P<male>男[子人孩]|青年|少年|老者|老人|大汉|书生)|身影|人影|黑影)"
+    "一(?:[个名位]|道)[^，。！？]{0,8}?(?:(?P<female>女[子人孩郎生]|少女|妇人|学姐|姑娘|老妇)"
+    "|(?P<male>男[子人孩生]|青年|少年|老者|老人|大汉|书生|学长|小伙|老头|壮汉)|身影|人影|黑影)"
 )
 #: before the subject of a clause
 _SUBJECT = re.compile(

@@ -26,6 +26,13 @@ _DOORS = {
 _TOLD = re.compile("照片|相片|画上|画里|画中|电视|屏幕|地图|信里|信中|信上|听说|据说|说起|提起")
 #: words that count where no other tells: what is nearly always near another place, and lamps
 _VAGUE = frozenset({"烛光", "灯火", "萤火", "霓虹灯"} | set(lexicon.words("english-vague")))
+_REACHED = (
+    r"(?:\b(?:in|into|inside|entered|from|at|to|on)\s(?:the|an?|his|her|my|their|our)\s"
+    r"|\b(?:ran|went|came|got|walked|hurried|rode|drove|way|back|returned|flew|headed)\s)"
+)
+INDOORS = frozenset(
+    {"room", "hall", "shop", "classroom", "office", "hospital", "train", "spaceship"}
+)
 _TOLD_EN = re.compile(
     r"\b(?:photograph|photo|picture|portrait|painting|heard of|told of|spoke of|talked of"
     r"|dreamed of|thought of|letter from|message from|lived in|came from)\b[^.!?]*$"
@@ -33,6 +40,7 @@ _TOLD_EN = re.compile(
 #: a ship has these on board
 _SHIPS = frozenset({"spaceship", "deck"})
 _NOT_SO = re.compile(r"\b(?:not|never|no|nor|without)\s(?:\w+\s)?$")
+NO_FEELING = "none"  #: 笑话 is no laughing
 _INSIDE = frozenset("里裡内中上下边邊外前口间間旁")
 _GOING = frozenset("在到进進出入回过往向沿")
 
@@ -168,6 +176,7 @@ def most(text: str, kind: str) -> str | None:
             continue
         label = labels[match["word"] if english else match.group()]
         counts[label] = counts.get(label, 0) + 1
+    counts.pop(NO_FEELING, None)
     return max(counts, key=lambda label: counts[label]) if counts else None
 
 
@@ -187,10 +196,21 @@ def _look_english(masked: str, here: str) -> Seen:
             for match in _english(kind).finditer(text)
             if not (kind == "place" and _is_told(text, match, here))
         ]
-        certain = [hit for hit in hits if hit[0] not in _VAGUE]
+        certain = [
+            hit
+            for hit in hits
+            if hit[0] not in _VAGUE or (kind == "place" and _is_reached(text, hit[0], here))
+        ]
         sure[kind] = bool(certain)
         found[kind] = next((label for _, label in reversed(certain or hits)), None)
     return Seen(place_is_sure=sure["place"], time_is_sure=sure["time"], **found)
+
+
+def _is_reached(text: str, word: str, here: str) -> bool:
+    """Say whether somebody is at a place that is often only near: in his bed, ran home."""
+    if word in {"riding", "rode", "galloped"}:
+        return here in INDOORS
+    return re.search(rf"{_REACHED}{re.escape(word)}\b", text) is not None
 
 
 @functools.cache

@@ -33,9 +33,6 @@ _HOME = {
     "medieval": "field",
     "future": "spaceship",
 }
-_INDOORS = frozenset(
-    {"room", "hall", "shop", "classroom", "office", "hospital", "train", "spaceship"}
-)
 _OUTDOOR_THINGS = frozenset({"boat", "melons", "moon", "train", "horse", "car", "tree"})
 #: a mood of events, which is over when they are
 _PASSING = "tense"
@@ -104,7 +101,8 @@ def _runs(row: Sequence[sentences.Piece], names: Sequence[str]) -> list[Sequence
     for n, piece in enumerate(row):
         place = None if piece.quoted else scenery.look(piece.text, names, "en").place
         if place and place != last:
-            if last is not None or (n and not row[n - 1].text.endswith((",", ":"))):
+            goes_on = n > 0 and row[n - 1].text.endswith((",", ":") if last is None else ":")
+            if n and not goes_on:
                 cuts.append(n)
             last = place
     bounds = [0, *cuts, len(row)]
@@ -147,6 +145,7 @@ def _of(
             lead, entered = _lead(row, names, language), True
         jumps = lettering.jumps(words)
         if jumps:
+            now.lasting = [label for label in now.lasting if label != "moon"]
             now.labels = dataclasses.replace(now.labels, weather="clear", time="day")
         now.moved(one, first=n == 0 or jumps)
         moved = (now.labels.place, now.labels.time) != (before.place, before.time)
@@ -218,8 +217,9 @@ def _things(
         if not piece.quoted
         for thing in objects.named(scenery.mask(piece.text, names), language)
     ]
-    if state.labels.place in _INDOORS:
+    if state.labels.place in scenery.INDOORS:
         found = [label for label in found if label not in _OUTDOOR_THINGS]
+    found = objects.fitting(found, state.labels.place)
     for label in found:
         if label in objects.LASTING and label not in state.lasting:
             state.lasting.append(label)

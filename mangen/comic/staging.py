@@ -18,6 +18,8 @@ from mangen.engines import length, protocol
 
 SHORTEST_S = 1.5
 LONGEST_S = 7.0
+#: what many feel is not what one does
+_CROWD = re.compile("(?:全班|众人|大家|所有人|台下|全场|同学们|人群)[^，。！？]*")
 GLUED_S = 9.0  #: a quotation and whose it is stay together as far as this
 PLEASANT_S = 4.5  #: lines are not joined beyond this without need
 LINES = 3
@@ -200,6 +202,9 @@ def _with_listener(shot: model.Shot, speakers: int, listener: str) -> model.Shot
 def _facts(beats: Group, shot: model.Shot, cast: frozenset[str]) -> framing.Facts:
     speakers = [beat.speaker for beat in beats if beat.quoted and beat.speaker]
     things = [thing for beat in beats for thing in beat.things]
+    acting = [beat for beat in beats if beat.people and not beat.quoted]
+    if any(not set(framing.focusable(beat.things)) for beat in acting):
+        things = [thing for thing in things if thing not in framing.focusable(things)]
     return framing.Facts(
         shot=shot,
         narration="".join(beat.text for beat in beats if not beat.quoted),
@@ -230,7 +235,10 @@ def _draft(
     held = {name: thing for beat in beats for name, thing in beat.held.items()}
     aged = {name: age for beat in beats for name, age in beat.aged.items()}
     in_hands = {acts.label_of(thing) for thing in held.values()}
-    things = [thing for beat in beats for thing in beat.things if thing not in in_hands]
+    things = objects.fitting(
+        [thing for beat in beats for thing in beat.things if thing not in in_hands],
+        setting.labels.place,
+    )
     labels = setting.labels
     return model.Shot(
         no=0,
@@ -280,7 +288,7 @@ def _feels(name: str, beat: Beat) -> bool:
 def _emotion(name: str, beats: Group) -> str:
     own = [b for b in beats if b.speaker == name or (not b.quoted and _feels(name, b))]
     around = [b for b in beats if not b.quoted and not b.people]
-    text = " ".join(beat.text for beat in own or around)
+    text = _CROWD.sub("", " ".join(beat.text for beat in own or around))
     felt = scenery.emotion(text, beats[0].language)
     if felt is None and any(b.speaker == name for b in beats):
         said = "".join(b.text for b in beats if b.speaker == name)

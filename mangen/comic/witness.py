@@ -12,12 +12,16 @@ from mangen.comic import lexicon, people, phrases, sentences
 
 #: paragraphs after which a stranger will be named, or never
 INTRODUCED = {"zh": 7, "en": 4}
+NEAR, TOGETHER = 2, 4  #: paragraphs back to which him or her reach, and they
 REMEMBERED = 6  #: so many of those met last can be the old man, or the two of them
 
 _BODY = re.compile(
     r"['’]s?\s(?:\w+\s)?(?:arms?|hands?|face|eyes|shoulders?|hair|head|lap|side|feet|back|lips|cheeks?)\b"
 )
-_OWN = re.compile(r"['’]s?(?!\w)")
+_OWN = re.compile(
+    r"['’]s?(?!\w)|\s(?:was|were|had|is)\s(?:gone|vanished|disappeared|nowhere|not there)\b"
+)
+_WHOSE = re.compile(r"\b(?:[Hh]is|[Hh]er)(?=\s\w)")
 _BOTH = re.compile(
     r"(?:^|(?<=[，。！？；：]))(?:[^，。！？；：]{0,2})(他们|她们|我们|二人|两人|两个人)(?=[^的])"
 )
@@ -56,6 +60,9 @@ class Witness:
         if quoted and self.cast.language == "en":
             return self._talked_of(text)
         found: list[Mention] = []
+        seen: list[Mention] = []  #: who is there rather than in a picture
+        for own in _WHOSE.finditer(text):  # her father: she is spoken of
+            self._said_at[self._pronoun(own.group().lower())] = self._now
         for word in self.cast.words(text, joined=before.endswith(",")):
             if quoted and (word.word in people.PRONOUNS or word.word in people.SELVES):
                 continue
@@ -66,10 +73,11 @@ class Witness:
                     self.remember(name, met=there)
                 if there:
                     found.append(Mention(word.start, word.end, name))
+                    seen += [] if pictured else found[-1:]
         if self.cast.language == "zh" and not quoted:
             found += self._chinese(text, found)
         elif not quoted:
-            self._centre(text, found)
+            self._centre(text, seen)
         return sorted(found)
 
     def _names(self, word: people.Word, text: str, rest: str) -> tuple[list[str], bool]:
@@ -78,7 +86,7 @@ class Witness:
             return self._both(word.word), True
         if word.word in people.PRONOUNS or word.word in people.SELVES:
             name = self._pronoun(word.word)
-            stale = self._said_at.get(name, self._now) < self._now - 1
+            stale = self._said_at.get(name, self._now) <= self._now - NEAR
             return ([] if word.word in {"him", "her"} and stale else [name]), True
         name = self._who(word, text, rest)
         there = True
@@ -86,6 +94,7 @@ class Witness:
             there = not _is_away(text, word.end)
             if _CALLER.search(text, 0, word.start):
                 self._apart.add(name)
+                there = False
             elif not _SAYS.match(text, word.end):
                 self._apart.discard(name)
         return ([name] if name else []), there
@@ -162,7 +171,11 @@ class Witness:
     def _both(self, word: str) -> list[str]:
         """They are the last two; we are I and the last other one."""
         self_ = {"zh": people.SELF_ZH, "en": people.SELF_EN}[self.cast.language]
-        met = (name for name in self._order if name != self_ and name not in self._apart)
+        met = (
+            name
+            for name in self._order
+            if name not in {self_, *self._apart} and self._said_at[name] >= self._now - TOGETHER
+        )
         others = [name for name in itertools.islice(met, REMEMBERED) if name in self.cast.people]
         if word in {"we", "We", "我们"}:
             return [self_, *others[:1]] if self.cast.first_person else []

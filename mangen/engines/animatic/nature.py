@@ -245,7 +245,9 @@ def _shafts(s: stage.Stage) -> stage.Sheet:
 
 
 def field(s: stage.Stage) -> list[stage.Sheet]:
-    """Rows of crops under a wide sky, a tree, a far village."""
+    """Rows of crops under a wide sky, a tree, a far village; at a school its sports ground."""
+    if s.era == "campus":
+        return _sports(s)
     y = s.horizon
 
     def far(p: pen.Pen) -> None:
@@ -276,6 +278,50 @@ def field(s: stage.Stage) -> list[stage.Sheet]:
 
     rows = horizon.drawn(s, lambda p: crops.rows(p, s), horizon.ROWS)
     return [*found, rows, horizon.front(s, wheat)]
+
+
+def _sports(s: stage.Stage) -> list[stage.Sheet]:
+    """A running track around a lawn, a goal, the school behind trees."""
+    y = s.horizon
+
+    def school(p: pen.Pen) -> None:
+        chance = s.fixed(88)
+        for k, (x, w) in enumerate(((0.5 - s.side * 0.2, 330), (0.5 + s.side * 0.24, 230))):
+            with p.moved(s.w * x, y + 6):
+                houses.block(p, w, 190 - 40 * k, s.light, chance, far=0.36)
+        horizon.grove(s, y + 8, (0.1, 190), (0.32, 150), (0.72, 170), (0.92, 210), far=0.26)(p)
+
+    def track(p: pen.Pen) -> None:
+        clay = s.light.hexed("#b06a52" if s.light.weather != "snow" else "#d8d4d6")
+        lane = s.light.hexed("#efe6d8")
+        near = [(-20, s.h * 0.8), (s.w + 20, s.h * 0.76), (s.w + 20, s.h + 20), (-20, s.h + 20)]
+        p.fill(outline.straight([(-20, y + 44), (s.w + 20, y + 34), (s.w + 20, y + 66),
+                                 (-20, y + 76)]), clay)  # fmt: skip
+        p.fill(outline.straight(near), clay)
+        for k in range(5):
+            a = s.h * (0.8 + 0.05 * k)
+            line = [(-20, a), (s.w + 20, a - s.h * 0.04 * (1 - 0.1 * k))]
+            p.line(outline.straight(line), 5 + k, paint=lane, taper=(0, 0))
+        x = s.w * (0.5 + s.side * 0.3)
+        for bar in (
+            [(x - 90, y + 120), (x - 90, y - 10)],
+            [(x + 90, y + 120), (x + 90, y - 10)],
+            [(x - 94, y - 10), (x + 94, y - 10)],
+        ):
+            p.line(outline.straight(bar), 9, paint=lane, taper=(0, 0))  # fmt: skip
+
+    def bough(p: pen.Pen) -> None:
+        start = (s.w * (0.5 - s.side * 0.54), s.h * 0.1)
+        trees.bough(p, start, s.side * s.w * 0.34, horizon.shade(s, "#34422f"), s.fixed(78),
+                    needles=False)  # fmt: skip
+
+    return [
+        horizon.painted(horizon.heaven(s, (50, 60, "#6f8590"))),
+        horizon.drawn(s, school, horizon.MID),
+        horizon.earth(s, "#8fae6a", "#5f8048", rise=4, lit=True),
+        horizon.drawn(s, track, horizon.ROWS),
+        horizon.front(s, bough),
+    ]
 
 
 PLACES: dict[str, Callable[[stage.Stage], list[stage.Sheet]]] = {

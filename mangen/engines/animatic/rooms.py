@@ -186,7 +186,7 @@ def shop(s: stage.Stage) -> list[stage.Sheet]:
         for k, x in enumerate((0.27, 0.73)):
             with p.moved(s.w * x, y - 60):
                 furniture.shelf(p, min(s.w * 0.4, 400), 640, wood, chance=s.fixed(59 + k),
-                                lit=s.light, goods="jars" if old else "books")  # fmt: skip
+                                lit=s.light, goods="jars")  # fmt: skip
         if old:
             interior.beams(p, s, wood)
 
