@@ -26,9 +26,15 @@ _NEAR, _FAR = 24.0, 44.0  #: degrees of hue up to which it is the accent, and fr
 _WORN = ("scarf", "main", "trim", "hat_colour", "legs")
 
 
-def of(people: Sequence[Standing]) -> float | None:
-    """The hue of the accent in degrees; None where nobody brings one."""
-    ranked = sorted(people, key=lambda one: (one.back, not one.speaking, -one.size))
+def of(people: Sequence[Standing], names: Sequence[str] = ()) -> float | None:
+    """The hue of the accent in degrees; None where nobody brings one.
+
+    Whoever speaks is asked first, then in the order of `names`.
+    """
+    order = {name: k for k, name in enumerate(names)}
+    ranked = sorted(
+        people, key=lambda one: (one.back, not one.speaking, order.get(one.name, 0), -one.size)
+    )
     for one in ranked:
         small = [one.look[part] for part in ("scarf", "trim") if one.look[part]]
         codes = [one.act.tint, *small, one.look["main"]]

@@ -20,9 +20,9 @@ CHIN_MAX = 0.69
 _SEEN = 0.65  #: the share of the height above which hands hold up what is to be seen
 
 _ROWS: dict[int, tuple[float, ...]] = {
-    1: (0.5,), 2: (0.3, 0.7), 3: (0.24, 0.5, 0.76), 4: (0.2, 0.4, 0.6, 0.8),
+    1: (0.5,), 2: (0.29, 0.71), 3: (0.24, 0.5, 0.76), 4: (0.2, 0.4, 0.6, 0.8),
 }  # fmt: skip
-_CROWD = {1: 1.0, 2: 0.86, 3: 0.72, 4: 0.6}
+_CROWD = {1: 1.0, 2: 0.84, 3: 0.72, 4: 0.6}
 #: framing -> size in a tall frame, in a wide one, where the eyes lie
 _SIZES: dict[str, tuple[float, float, float]] = {
     "establish": (0.52, 0.44, 0.0),
@@ -35,6 +35,7 @@ _SIZES: dict[str, tuple[float, float, float]] = {
 }
 _ALONE = frozenset({"close", "reaction", "insert"})  #: framings of one face
 _EXACT = frozenset({"close", "reaction", "split", "over_shoulder"})
+_CLOSER = {"close": 0.17, "action": -0.12}  #: how much nearer to the middle people stand
 _REACHING = frozenset({"point", "hug", "strike", "wave"})
 _TENSE = frozenset({"tense", "dark"})
 GUTTER = 26.0  #: units
@@ -171,19 +172,21 @@ class _Plan:
         if self.lettered:
             eyes += 0.07 * self.tall
         found = []
+        leads = next((one for one in figures if _attacks(one)), figures[0])
         for k, one in enumerate(figures):
             x = _ROWS[len(figures)][k]
-            x = (
-                x
-                + (0.5 - x) * (0.16 if self.framing == "close" else 0.0)
-                + self.chance.uniform(-0.012, 0.012)
-            )
+            x += (0.5 - x) * _CLOSER.get(self.framing, 0.0)
+            x += self.chance.uniform(-0.012, 0.012)
             turn = (0.5 - x) * 2.1
             turn = turn if abs(turn) > 0.1 else 0.1 * self.side
             if one.speaking or self.framing != "action":
                 turn = max(-0.55, min(0.55, turn))
             near = size * (1.05 if one.speaking else 1.0)
-            found.append(self._standing(one, _look(one), x, eyes, size=near, turn=turn, line=size))
+            yields = one is not leads and not _attacks(one)
+            found.append(
+                self._standing(one, _look(one), x, eyes, size=near, turn=turn, line=size,
+                               yields=yields)
+            )  # fmt: skip
         # whoever reaches out lies over whom he reaches for
         return sorted(found, key=lambda p: (p.act.gesture in _REACHING, p.speaking, p.size))
 
@@ -245,19 +248,23 @@ class _Plan:
 
     def _standing(
         self, one: protocol.Figure, look: Mapping[str, Any], x: float, eyes: float,
-        *, size: float, turn: float, line: float = 0.0,
+        *, size: float, turn: float, line: float = 0.0, yields: bool = False,
     ) -> Standing:  # fmt: skip
-        """Somebody whose eyes lie at `eyes`; with `line`, an adult's of that size would."""
+        """Somebody whose eyes lie at `eyes`; with `line`, an adult's of that size would.
+
+        In an action, one who `yields` draws back before who attacks.
+        """
         act = self._act(one, turn)
         if line:
             act = _beside(act)
         if self.framing == "action":
-            act = dataclasses.replace(act, pose="dash", lean=8.0 if turn >= 0 else -8.0)
+            lean = (-5.0 if yields else 8.0) * (1 if turn >= 0 else -1)
+            act = dataclasses.replace(act, pose="shrink" if yields else "dash", lean=lean)
         seat = figure.seat(look, act)
         y = self.s.h * eyes + (850 * line if line else -seat.y * size)
         y -= self._under(y, look, act, size)
         # one who bows or lunges reaches to both sides; a face that is all there is lies exactly
-        aside = 1.0 if self.framing in _EXACT else 0.55
+        aside = 1.0 if self.framing in _EXACT or (line and self.framing == "action") else 0.55
         if act.held:
             act = dataclasses.replace(act, low=(self.s.h * _SEEN - y) / size)
         return _stood(one, look, act, (x * self.s.w - seat.x * size * aside, y), size)
@@ -315,6 +322,10 @@ def _stood(
 
 def _look(one: protocol.Figure) -> Mapping[str, Any]:
     return wardrobe.aged(wardrobe.complete(one.features, one.sheet), one.age)
+
+
+def _attacks(one: protocol.Figure) -> bool:
+    return one.gesture in ("strike", "run")
 
 
 def _beside(act: figure.Act) -> figure.Act:

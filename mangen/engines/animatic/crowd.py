@@ -43,7 +43,7 @@ def _rows(p: pen.Pen, s: stage.Stage) -> None:
 
 
 def _person(p: pen.Pen, s: stage.Stage, chance: random.Random, far: float) -> None:
-    """Somebody about 700 units tall, turned to the middle, without features."""
+    """Somebody about 700 units tall, turned to the middle, a face in three strokes."""
     clothes = _CLOTHES.get(s.era, _CLOTHES["modern"])
     cloth = s.light.hexed(chance.choice(clothes), far)
     skin, hair = s.light.hexed("#d9b48f", far), s.light.hexed("#2b262b", far)
@@ -61,6 +61,9 @@ def _person(p: pen.Pen, s: stage.Stage, chance: random.Random, far: float) -> No
         p.line(arm, 42, paint=colour.dark(cloth, 0.14), taper=(0, 0))
         p.shape(outline.box(-20, -560, 44, 60), skin, width=5, line=line)
         p.shape(outline.ellipse(8, -610, 66, 76), skin, width=6, line=line)
+        for x in (14, 48):  # far away a face is two dots
+            p.fill(outline.ellipse(x, -606, 5, 8), line, alpha=0.8)
+        p.line(outline.straight([(24, -572), (42, -572)]), 5, paint=line, alpha=0.6)
         _hair(p, hair, line, (woman, s.era in _OLD, style))
 
 

@@ -32,7 +32,7 @@ def spots(p: pen.Pen, look: Mapping[str, Any], x: float, mouth: float, tone: Col
     """Freckles, a mole, a scar."""
     moles = {
         "lip": (24, mouth - 18),
-        "eye": (44, 30),
+        "eye": (50, 27),
         "cheek": (-46, 48),
         "chin": (-18, mouth + 15),
     }
@@ -42,7 +42,7 @@ def spots(p: pen.Pen, look: Mapping[str, Any], x: float, mouth: float, tone: Col
                 p.fill(outline.ellipse(x + side * 42 + dx, 38 + 5 * (k % 2), 2, 2), tone)
     if look["mole"]:
         dx, y = moles[look["mole_at"]]
-        p.fill(outline.ellipse(x + dx, y, 3.8, 3.8), colour.mix(tone, colour.INK, 0.6))
+        p.fill(outline.ellipse(x + dx, y, 3.2, 3.2), colour.mix(tone, colour.INK, 0.6))
     if look["scar"]:
         p.line(outline.straight([(x + 46, 18), (x + 30, 58)]), 4.5, paint=_WOUND)
         for way in (0.3, 0.65):
@@ -52,9 +52,9 @@ def spots(p: pen.Pen, look: Mapping[str, Any], x: float, mouth: float, tone: Col
 
 def stubble(p: pen.Pen, x: float, mouth: float) -> None:
     dots = random.Random(3)
-    for _ in range(60):
+    for _ in range(44):
         at = (x + dots.uniform(-42, 42), mouth + dots.uniform(-14, 26))
-        p.fill(outline.ellipse(*at, 1.8, 1.8), colour.INK, alpha=0.5)
+        p.fill(outline.ellipse(*at, 1.4, 1.4), colour.INK, alpha=0.38)
 
 
 def beard(p: pen.Pen, kind: str, x: float, mouth: float, hair: Colour) -> None:

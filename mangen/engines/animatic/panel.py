@@ -44,7 +44,7 @@ def draw(request: protocol.PanelRequest) -> protocol.Panel:
         ]
         return _panel([*_merged(scene, 3), *card.sheets(s, request)], (), ())
     plan = composition.of(s, request, foot(s))
-    hue = accent.of(plan.people)
+    hue = accent.of(plan.people, [one.sheet.name for one in request.figures])
     plan = dataclasses.replace(plan, people=tuple(accent.dressed(plan.people, hue)))
     inserted = objects.portrait(s, request.scene.focus) if plan.framing == "insert" else []
     if inserted:

@@ -143,7 +143,7 @@ def _named(b: Build, name: str) -> Pose:
                     aside=8),
         "run": Pose((-s - 0.3 * a, chest + 60), (s + 0.55 * a, top + 0.45 * a), front="r",
                     hands=("fist", "fist"), bend=13, legs="run", drop=10),
-        "strike": Pose((-0.75 * s, top + 0.62 * a), (s * 1.5, top + 0.95 * a), front="lr",
+        "strike": Pose((-0.2 * s, top + 0.62 * a), (s + 1.45 * a, top + 0.28 * a), front="lr",
                        hands=("fist", "fist"), bend=9, legs="lunge", drop=0.17 * -hip),
         "dash": Pose((-s - 0.7 * a, hip - 0.45 * a), (s + 0.75 * a, top + 0.1 * a), front="r",
                      hands=("fist", "fist"), bend=12, legs="lunge", drop=0.13 * -hip),

@@ -23,17 +23,16 @@ _GROUNDS: dict[str, tuple[str, str]] = {
 def lines(s: stage.Stage, at: tuple[float, float]) -> protocol.Image:
     """Lines that run from the edges towards a point, which stays free."""
     p, chance = s.pen(), s.chance(30)
-    far = math.hypot(s.w, s.h) / 2
+    wide, high = s.w / 2, s.h / 2  # a camera sees four fifths of it: lines from every edge
     pale = colour.mix(s.light.haze, (255, 250, 235), 0.85)
-    for k in range(96):
-        angle = math.tau * (k + chance.random()) / 96
-        near = far * chance.uniform(0.52, 0.84)
-        c, d = math.cos(angle), math.sin(angle)
-        spine = outline.straight(
-            [(at[0] + c * r, at[1] + d * r) for r in (far * 1.5, far * 1.1, near)]
-        )
-        p.line(spine, chance.uniform(4, 15), paint=pale if k % 4 else colour.INK,
-               taper=(0, 1.0), alpha=chance.uniform(0.35, 0.75))  # fmt: skip
+    for k in range(112):
+        angle = math.tau * (k + chance.random()) / 112
+        near = chance.uniform(0.62, 0.98) if k % 5 else chance.uniform(0.5, 0.62)
+        c, d = math.cos(angle) * wide * 1.08, math.sin(angle) * high
+        spine = outline.straight([(at[0] + c * r, at[1] + d * r) for r in (2.2, 1.3, near)])
+        p.line(spine, chance.uniform(5, 17) * (1.0 if k % 5 else 1.6),
+               paint=pale if k % 4 else colour.INK,
+               taper=(0, 1.0), alpha=chance.uniform(0.4, 0.8))  # fmt: skip
     return p.sheet()
 
 

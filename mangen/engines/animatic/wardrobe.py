@@ -122,7 +122,7 @@ def _designed(
 
 def _carry(ages: dict[str, dict[str, Any]]) -> None:
     """Let the grown wear on cuffs and hems what colour they wore as a child."""
-    own = colour.grey(colour.of(ages["child"]["main"]), 0.18)
+    own = colour.grey(colour.of(ages["child"]["main"]), 0.3)
     for life in ("adult", "elder"):
         if _far(own, colour.of(ages[life]["main"])) >= _CARRIED:
             ages[life]["trim"] = colour.code(own)
