@@ -99,6 +99,18 @@ def test_export_says_when_nothing_is_finished(shell, novel):
     assert "has no finished video yet" in err
 
 
+def test_the_backlog_is_shown_in_seconds(shell, novel):
+    _, made = shell.json("new", novel)
+    shell("submit", made[0]["project"])
+    code, found = shell.json("backlog")
+    assert (code, found["devices"]) == (0, 0)
+    assert found["queues"]["cpu"]["jobs"]["blocked"] >= 1
+    assert found["blocked_seconds"] > 0
+    code, out, _ = shell("backlog")
+    assert (code, len(out.splitlines())) == (0, 5)
+    assert "gpu.high" in out
+
+
 def test_drain_does_the_pass(shell):
     code, done = shell.json("drain", "--once")
     assert (code, done["leader"]) == (0, True)
@@ -208,8 +220,15 @@ def test_every_error_keeps_its_exit_code(shell, monkeypatch):
 
 
 def test_every_command_that_shows_something_speaks_json():
-    silent = {"test", "bench"}  # they hand their arguments on
-    for name, command in main.root.commands.items():
+    # the first two hand their arguments on; a storyboard is exported as JSON
+    silent = {"test", "bench", "storyboard show", "storyboard export"}
+    commands = dict(main.root.commands)
+    for name, group in main.root.commands.items():
+        below = getattr(group, "commands", {})
+        if below:
+            del commands[name]
+        commands |= {f"{name} {word}": command for word, command in below.items()}
+    for name, command in commands.items():
         options = {option for parameter in command.params for option in parameter.opts}
         assert name in silent or "--json" in options, name
 
