@@ -62,3 +62,11 @@ def test_temporary_files_of_dead_writers_are_swept(store, source):
     assert list(store.paths()) == ["1/a.bin"]
     assert list(store.older(0, now + 90)) == ["1/a.bin"]
     assert list(store.older(3600, now)) == []
+
+
+def test_the_address_of_a_path_is_told_without_a_look_at_the_disk(tmp_path):
+    store = storage.Store(tmp_path)
+    assert store.address("7/1-1.mp4") == str(store.locate("7/1-1.mp4"))
+    for path in ("../x", "7/../../x", "/etc/passwd"):
+        with pytest.raises(errors.StorageError, match="outside"):
+            store.address(path)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
 
 from mangen import storage
 from mangen.comic import tables
@@ -117,22 +118,26 @@ def _settle_episodes(one: report.Overview, episodes: list[dict[str, Any]]) -> No
 def _episodes(
     conn: sa.Connection, ids: Sequence[int], store: storage.Store
 ) -> dict[int, list[dict[str, Any]]]:
+    kept, artifacts = tables.episodes.c, scheduling.artifacts.c
     rows = conn.execute(
-        sa.select(tables.episodes, scheduling.artifacts.c.path.label("path"))
-        .outerjoin(scheduling.artifacts, tables.episodes.c.video == scheduling.artifacts.c.id)
-        .where(tables.episodes.c.project.in_(ids))
-        .order_by(tables.episodes.c.project, tables.episodes.c.no)
-    )
+        sa.select(
+            kept.project, kept.no, kept.title, kept.state, artifacts.path, kept.seconds,
+            sa.func.nullif(kept.replaced, sa.literal_column("CAST('[]' AS jsonb)")),
+        )
+        .outerjoin(scheduling.artifacts, kept.video == artifacts.id)
+        .where(kept.project == sa.any_(sa.cast(list(ids), pg.ARRAY(sa.BigInteger))))
+        .order_by(kept.project, kept.no)
+    ).all()  # fmt: skip
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in rows:
-        found.setdefault(row.project, []).append(
+    for project, no, title, state, path, seconds, replaced in rows:
+        found.setdefault(project, []).append(
             {
-                "no": row.no,
-                "title": row.title,
-                "state": row.state,
-                "video": str(store.locate(row.path)) if row.path else None,
-                "seconds": row.seconds,
-                "replaced": row.replaced,
+                "no": no,
+                "title": title,
+                "state": state,
+                "video": store.address(path) if path else None,
+                "seconds": seconds,
+                "replaced": replaced or [],
             }
         )
     return found

@@ -37,50 +37,43 @@ def overview(
     `closing` names the stage that ends an episode. Raises UnknownProject.
     """
     values = {"ids": None if ids is None else list(ids), "closing": closing}
-    found: dict[int, list[Any]] = {}
-    for row in conn.execute(queries.REPORTS["project_counts"], values):
-        found.setdefault(row.id, []).append(row)
-    for project in ids or ():
-        if project not in found:
-            raise projects.unknown(project)
+    found = conn.execute(queries.REPORTS["project_counts"], values).all()
+    unknown = set(ids or ()) - {row.id for row in found}
+    if unknown:
+        raise projects.unknown(min(unknown))
     details: dict[int, list[Any]] = {}
-    for row in conn.execute(queries.REPORTS["project_details"], values):
+    for row in conn.execute(queries.REPORTS["project_details"], values).all():
         details.setdefault(row.project, []).append(row)
     held: dict[int, list[str]] = {}
-    for row in conn.execute(queries.REPORTS["project_holds"], {"ids": values["ids"]}):
+    for row in conn.execute(queries.REPORTS["project_holds"], {"ids": values["ids"]}).all():
         held.setdefault(row.project, []).append(row.scope)
-    return [
-        _overview(rows, details.get(project, []), held.get(project, []))
-        for project, rows in found.items()
-    ]
+    return [_overview(row, details.get(row.id, ()), held.get(row.id, ())) for row in found]
 
 
-def _overview(rows: Sequence[Any], details: Sequence[Any], held: Sequence[str]) -> Overview:
+def _overview(row: Any, details: Sequence[Any], held: Sequence[str]) -> Overview:
+    number, title, paused, state, stages, states, jobs, weight, done = row
     counts: dict[str, dict[str, int]] = {}
-    for row in rows:
-        if row.stage is not None:
-            counts.setdefault(row.stage, {})[row.state] = row.jobs
-    weight = sum(row.weight or 0.0 for row in rows)
-    done = sum(row.done or 0.0 for row in rows)
+    for stage, stood, count in sorted(zip(stages or (), states or (), jobs or (), strict=True)):
+        counts.setdefault(stage, {})[stood] = count
+    failures, waiting, assembling = [], [], {}
+    for one in details:
+        if one.what == "closing":
+            assembling[one.episode] = one.state
+        elif one.what == "failure":
+            failures.append({**_trouble(one), "attempt": one.attempt, "at": one.at.isoformat()})
+        else:
+            waiting.append({**_trouble(one), "until": one.at.isoformat() if one.at else None})
     return Overview(
-        id=rows[0].id,
-        title=rows[0].title,
-        state=rows[0].project_state,
-        paused=rows[0].paused,
+        id=number,
+        title=title,
+        state=state,
+        paused=paused,
         held=held,
-        progress=min(1.0, done / weight) if weight > 0 else 0.0,
+        progress=min(1.0, done / weight) if weight else 0.0,
         counts=counts,
-        failures=[
-            {**_trouble(row), "attempt": row.attempt, "at": row.at.isoformat()}
-            for row in details
-            if row.what == "failure"
-        ],
-        waiting=[
-            {**_trouble(row), "until": row.at.isoformat() if row.at else None}
-            for row in details
-            if row.what == "waiting"
-        ],
-        assembling={row.episode: row.state for row in details if row.what == "closing"},
+        failures=failures,
+        waiting=waiting,
+        assembling=assembling,
     )
 
 

@@ -1,18 +1,24 @@
 -- What people ask of the ledger; all of it ignores what is superseded.
 
 -- name: project_counts
-SELECT p.id, p.title, p.paused, p.state AS project_state, c.stage, c.state, c.jobs, c.weight, c.done
+-- a row a project, however many stages and states: the arrays belong together
+SELECT p.id, p.title, p.paused, p.state, c.stages, c.states, c.jobs, c.weight, c.done
 FROM projects p
 LEFT JOIN (
-    SELECT project, stage, state, count(*) AS jobs, sum(seconds_est) AS weight,
-        sum(seconds_est * CASE WHEN settled_at IS NULL THEN progress ELSE 1 END) AS done
-    FROM jobs
-    WHERE NOT superseded
-        AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
-    GROUP BY project, stage, state
+    SELECT project, array_agg(stage) AS stages, array_agg(state) AS states,
+        array_agg(jobs) AS jobs, sum(weight) AS weight, sum(done) AS done
+    FROM (
+        SELECT project, stage, state, count(*) AS jobs, sum(seconds_est) AS weight,
+            sum(seconds_est * CASE WHEN settled_at IS NULL THEN progress ELSE 1 END) AS done
+        FROM jobs
+        WHERE NOT superseded
+            AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
+        GROUP BY project, stage, state
+    ) counted
+    GROUP BY project
 ) c ON c.project = p.id
 WHERE CAST(:ids AS bigint[]) IS NULL OR p.id = ANY(CAST(:ids AS bigint[]))
-ORDER BY p.id, c.stage, c.state;
+ORDER BY p.id;
 
 -- name: project_details
 -- failures, what waits for a reason, and the closing stage of each episode
