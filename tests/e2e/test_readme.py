@@ -60,7 +60,7 @@ def test_the_readmes_commands_work_in_their_order(run, deployment, tmp_path):
     assert [words[0] for words in listed] == [
         "demo", "new", "submit", "status", "up", "export",
         "pause", "resume", "priority", "retake", "cancel", "retry", "purge", "drain", "doctor",
-        "wardrobe",
+        "failures", "rescue", "wardrobe",
     ]  # fmt: skip
     assert ended(run(*listed[0]))[0] == 0
     assert list((tmp_path / "videos").glob("*.mp4"))
