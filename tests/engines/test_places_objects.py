@@ -33,13 +33,13 @@ def flat(sheets):
     return image.astype(int)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=32)
 def picture(scene, width=180, height=320):
     """The whole setting; drawn once, as many tests compare with the same bare one."""
     return flat(setting.sheets(stood(scene, width, height), scene))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4)
 def portrait(name):
     scene = protocol.SceneLabels(place="street", framing="insert", focus=name, era="republic")
     return objects.portrait(stood(scene), name)
