@@ -23,6 +23,7 @@ Place: TypeAlias = tuple[int, int, float, int]
 
 #: rank that one quantum outweighs: more than ranks of one moment can differ
 _STEP = 8.0
+_LEAST_S = 0.01
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +61,7 @@ def _account(group: Iterable[publishing.Waiting]) -> Iterable[tuple[float, publi
         if remaining is not None and remaining <= 0:
             return
         yield start, job
-        start += job.seconds / job.weight
+        start += _cost(job)
         remaining = None if remaining is None else remaining - job.seconds
 
 
@@ -69,7 +70,12 @@ def served(published: Iterable[Turn]) -> tuple[Mapping[int, float], float]:
     accounts: dict[int, float] = {}
     clock = 0.0
     for turn in published:
-        end = turn.start + turn.job.seconds / turn.job.weight
+        end = turn.start + _cost(turn.job)
         accounts[turn.job.project] = max(end, accounts.get(turn.job.project, end))
         clock = max(clock, turn.start)
     return accounts, clock
+
+
+def _cost(job: publishing.Waiting) -> float:
+    """Virtual seconds of one job; no job is for nothing, or its project would have all turns."""
+    return max(job.seconds, _LEAST_S) / job.weight

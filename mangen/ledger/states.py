@@ -8,6 +8,7 @@
        | skip_jobs     |  '---- unpublish_jobs ----'                   | fail_job, release_owner
        v               '---- hand_back, a failed attempt, a release <--'--> failed, cancelled
     skipped             any open state --> cancelled
+                        ready -- promote_jobs --> ready, a class higher
                         failed, skipped, cancelled -- revive_jobs --> blocked
 """
 

@@ -1,4 +1,5 @@
 import datetime as dt
+import zoneinfo
 
 import pytest
 import sqlalchemy as sa
@@ -175,6 +176,25 @@ def test_budgets_count_what_attempts_used_and_what_is_about_to(desk, wanted):
     [row] = desk.sql("select seconds from spent")
     assert row["seconds"] == pytest.approx(3 * 32 / 4, abs=0.8)
     assert lost
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Pacific/Niue"])
+def test_a_budget_is_a_days_and_days_begin_where_the_zone_says(desk, wanted, zone):
+    desk.book.times = hours.Hours(zone=zone)
+    a, b = desk.want(*(wanted("illustrate", f"e{n}", queue="gpu.mid") for n in range(2)))
+    with desk.book.transaction() as conn:
+        desk.book.set_budget(conn, desk.project, 20)
+    [fence] = desk.run(a)
+    desk.sql("update attempts set started_at = clock_timestamp() - interval '1 min'")
+    desk.finish(fence)
+    with desk.book.transaction() as conn:
+        today = desk.book.now(conn).astimezone(zoneinfo.ZoneInfo(zone)).date()
+    assert [row["day"] for row in desk.sql("select day from spent")] == [today]
+    assert publishable(desk, "gpu.mid") == []
+    assert desk.publish(b) == []
+    desk.sql("update spent set day = day - 1")  # the next morning
+    assert publishable(desk, "gpu.mid") == [b]
+    assert desk.publish(b) == [b]
 
 
 def test_promote_jobs_moves_what_a_lane_keeps_waiting_a_quantum_at_a_time(desk, wanted):
