@@ -14,6 +14,8 @@ _AS_HELD = {"photograph": "letter", "wine": "cup"}
 #: what is seen rather than a small thing in the other hand
 _LARGE = frozenset({"umbrella", "fork", "sword", "staff", "lantern"})
 
+_WEAPONS = frozenset({"sword", "fork", "staff"})
+
 Mentions = Sequence[tuple[int, str]]  #: where a text names whom
 
 _REACH = 9  #: characters between a verb and what it holds
@@ -125,9 +127,14 @@ def held(
     return now
 
 
-def kept(held: dict[str, str], labels: protocol.SceneLabels) -> dict[str, str]:
-    """What stays in hands from one paragraph to the next: what the scene itself asks for."""
-    needed = set[str]()
+def kept(
+    held: dict[str, str], labels: protocol.SceneLabels, *, stays: bool = False
+) -> dict[str, str]:
+    """What stays in hands from one paragraph to the next: what the scene itself asks for.
+
+    Nobody puts a drawn weapon away while the scene `stays`.
+    """
+    needed = set(_WEAPONS) if stays else set[str]()
     if labels.weather in {"rain", "snow", "thunder"}:
         needed.add("umbrella")
     if labels.time == "night":

@@ -116,7 +116,8 @@ def _listener(facts: Sequence[Facts], n: int) -> str | None:
     one = facts[n]
     if one.unseen:
         before = facts[max(0, n - HEARD) : n][::-1]
-        there = itertools.takewhile(lambda other: _same_scene(one, other), before)
+        place = one.shot.scene.place
+        there = itertools.takewhile(lambda other: other.shot.scene.place == place, before)
         faces = (name for other in there for name in other.shot.characters)
         return None if one.opens else next(faces, None)
     if len(one.speakers) != 1:

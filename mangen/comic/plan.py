@@ -158,7 +158,9 @@ class _Planner:
         in_hands: dict[str, str] = {}
         tones: dict[str, str] = {}
         for number, row in enumerate(chapter.rows):
-            in_hands = acts.kept(in_hands, settings[number][0].labels)
+            labels = settings[number][0].labels
+            stays = number > 0 and settings[number - 1][-1].labels.place == labels.place
+            in_hands = acts.kept(in_hands, labels, stays=stays)
             for piece, who, setting in zip(row, told[number], settings[number], strict=True):
                 beat = staging.Beat(
                     start=piece.start,

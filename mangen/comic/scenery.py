@@ -34,8 +34,9 @@ INDOORS = frozenset(
     {"room", "hall", "shop", "classroom", "office", "hospital", "train", "spaceship"}
 )
 _TOLD_EN = re.compile(
-    r"\b(?:photograph|photo|picture|portrait|painting|heard of|told of|spoke of|talked of"
-    r"|dreamed of|thought of|letter from|message from|lived in|came from)\b[^.!?]*$"
+    r"\b(?:photograph|photo|picture|portrait|painting)\b[^.!?]*(?:\bof\b|\bshow|[:,])[^.!?]*$"
+    r"|\b(?:heard of|told of|spoke of|talked of|dreamed of|thought of|letter from|message from"
+    r"|lived in|came from)\b[^.!?]*$"
 )
 #: a ship has these on board
 _SHIPS = frozenset({"spaceship", "deck"})

@@ -34,6 +34,7 @@ _HOME = {
     "future": "spaceship",
 }
 _OUTDOOR_THINGS = frozenset({"boat", "melons", "moon", "train", "horse", "car", "tree"})
+_WINDY = frozenset({"rain", "snow", "thunder"})  #: there is wind in them too
 #: a mood of events, which is over when they are
 _PASSING = "tense"
 
@@ -63,7 +64,9 @@ class _State:
             before,
             place=place,
             time=(seen.time if seen.time_is_sure or not self.timed else None) or before.time,
-            weather=seen.weather or before.weather,
+            weather=before.weather
+            if seen.weather == "wind" and before.weather in _WINDY
+            else seen.weather or before.weather,
         )
         self.timed = self.timed or (seen.time is not None and seen.time_is_sure)
         if place != before.place:
