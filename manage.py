@@ -29,7 +29,7 @@ STAMP = VENV / "mangen.json"
 LOG = ROOT / ".venv.log"
 LOCK = ROOT / ".venv.lock"
 #: commands that need more than the base
-EXTRAS = {"test": {"test"}, "bench": {"test"}}
+EXTRAS = {"test": {"test"}, "bench": {"test", "bench"}}
 
 
 class SetupError(Exception):

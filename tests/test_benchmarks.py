@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import pathlib
 import subprocess
@@ -37,6 +38,26 @@ def test_the_pools_benchmark_runs_quickly_and_prints_every_figure(tmp_path):
     assert found["busy_ratio"] + found["load_share"] <= 1
     assert found["busy_ratio_wall"] <= found["busy_ratio"]
     assert 1 <= found["batch_mean"] <= found["batch_cap"] <= 8
+
+
+def test_the_ledgers_benchmark_runs_quickly_and_prints_every_figure(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "ledger.py"), "--quick", "--json"],
+        capture_output=True, text=True, timeout=220, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    figures = (
+        "claim_finish_vs_raw", "batch_claim_gain", "growth_1m_vs_10k", "growth_1m_vs_10k_batch",
+        "growth_pass_1m_vs_10k", "submit_1000_s", "status_10k_s", "vs_procrastinate",
+    )  # fmt: skip
+    assert tuple(found)[: len(figures)] == figures
+    installed = importlib.util.find_spec("procrastinate") is not None
+    for key in figures:
+        assert (found[key] or 0) > 0 or (key == "vs_procrastinate" and not installed), key
+    assert found["batch_claim_gain"] > 1
+    assert found["pass_publishes"] >= 1
+    assert (found["submits"], found["status_projects"]) == (20, 100)
 
 
 @pytest.fixture
