@@ -134,7 +134,7 @@ class WorkerListener:
             lease_s=chosen.lease_s,
             pass_s=chosen.pass_s,
             housekeep=functools.partial(_housekeep, url, _chores(chosen, store)),
-            foresee=functools.partial(_foresee, url, chosen),
+            foresee=functools.partial(_foresee, url, chosen, _foresight(chosen)),
         )
         signals.task_revoked.connect(self._revoked)
         self._started = threading.Event()
@@ -203,17 +203,18 @@ def _chores(chosen: settings.Settings, store: storage.Store) -> housekeeping.Cho
     return chores
 
 
-def _foresee(url: str, chosen: settings.Settings) -> None:
+def _foresight(chosen: settings.Settings) -> foresight.Foresight:
+    return foresight.Foresight(
+        lease_s=chosen.lease_s, quantum_s=chosen.fair_quantum_s, planning=submit.STAGE
+    )
+
+
+def _foresee(url: str, chosen: settings.Settings, turn: foresight.Foresight) -> None:
     """Foretell what is open, on a connection of its own: large backlogs take a while."""
     book = ledger.Ledger(url, application="mangen-foresee", pool_size=1)
     book.times = hours.Hours.parse(chosen.quiet_hours, chosen.time_zone)
     try:
-        foresight.Foresight(
-            book,
-            lease_s=chosen.lease_s,
-            quantum_s=chosen.fair_quantum_s,
-            planning=submit.STAGE,
-        ).turn()
+        turn.turn(book)
     finally:
         book.close()
 

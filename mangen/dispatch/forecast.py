@@ -21,10 +21,10 @@ import dataclasses
 import datetime as dt
 import itertools
 import math
-import zoneinfo
 from collections.abc import Mapping, Sequence
 
-from mangen.ledger import durations, foreseeing, hours, jobs
+from mangen.dispatch import pace
+from mangen.ledger import durations, foreseeing, hours
 
 #: of normally spread sums, 80 % lie within so many deviations of the mean
 _Z = 1.2816
@@ -32,21 +32,11 @@ _Z = 1.2816
 _SLACK_LOW, _SLACK_HIGH, _SLACK_S = 0.1, 0.15, 2.0
 #: of the tail that is expected; the rest of it is in the high end
 _TAIL = 0.5
-#: a device serves at least this much of its time, however its past looks
-_LEAST_SHARE = 0.3
 #: turns of others, beside as many as its own, until a project's last one ends
 _TURNS = (-1.0, -0.4, 0.5)
+#: of the seconds left: with less of known kinds there is no forecast
+_KNOWN = 0.5
 _NEVER = hours.Hours()
-_SAMPLED = 5  #: tasks before a child's busy share says something
-_KNOWN = 0.5  #: of the seconds left: with less of known kinds there is no forecast
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Device:
-    """One device that serves queues, and the share of its time in which it works."""
-
-    queues: frozenset[str]
-    share: float = 1.0
 
 
 def _ends() -> list[float]:
@@ -78,24 +68,10 @@ class _Left:
     longest: dict[str, tuple[float, float, float]] = dataclasses.field(default_factory=dict)
 
 
-def devices(living: Sequence[jobs.Living], *, lease_s: float) -> list[Device]:
-    """Who works: owners that beat, each with its share of busy time where work waited for it."""
-    found = []
-    for one in living:
-        if one.silent_s > 2 * lease_s:
-            continue
-        share = 1.0
-        for child in one.report.get("children", ()):
-            if child.get("owner") == str(one.owner) and child.get("tasks", 0) >= _SAMPLED:
-                share = min(1.0, max(_LEAST_SHARE, float(child.get("busy", 1.0))))
-        found.append(Device(queues=frozenset(one.owner.queues), share=share))
-    return found
-
-
 def foresee(
     work: Sequence[foreseeing.Work],
     learned: durations.Learned,
-    crew: Sequence[Device],
+    crew: Sequence[pace.Device],
     *,
     now: dt.datetime,
     quiet: hours.Hours = _NEVER,
@@ -138,7 +114,7 @@ def backlogs(
     ]
 
 
-def _pools(crew: Sequence[Device]) -> list[frozenset[str]]:
+def _pools(crew: Sequence[pace.Device]) -> list[frozenset[str]]:
     """Queues that share devices belong together."""
     pools: list[frozenset[str]] = []
     for one in crew:
@@ -241,7 +217,7 @@ def _forecast(
     high = (1 + _SLACK_HIGH) * (served[2] + tail * alone[2]) + spread + _SLACK_S
     ends = (max(0.0, min(low, middle)), middle, max(high, middle))
     times = [
-        now + dt.timedelta(seconds=s) if left.klass == 0 else working(quiet, now, s) for s in ends
+        now + dt.timedelta(seconds=s) if left.klass == 0 else quiet.after(now, s) for s in ends
     ]
     if times[2] is None:
         return dataclasses.replace(told, why="quiet hours leave no time for it")
@@ -261,33 +237,3 @@ def _why(left: _Left, power: Sequence[float], seconds: float) -> str:
     if left.known < _KNOWN * seconds:
         return "nothing like it was made yet"
     return ""
-
-
-def working(quiet: hours.Hours, now: dt.datetime, seconds: float) -> dt.datetime | None:
-    """The moment when so many seconds outside of the quiet hours will have passed; None: never."""
-    at = now
-    if not quiet.spans:
-        return at + dt.timedelta(seconds=seconds)
-    for _ in range(2_000):  # spans, a year of them and more
-        if (end := quiet.until(at)) is not None:
-            at = end
-        elif quiet.quiet(at):
-            return None
-        open_s = _open_for(quiet, at)
-        if seconds <= open_s:
-            return at + dt.timedelta(seconds=seconds)
-        seconds -= open_s
-        at += dt.timedelta(seconds=open_s)
-    return None
-
-
-def _open_for(quiet: hours.Hours, at: dt.datetime) -> float:
-    """Seconds until the next quiet span begins."""
-    local = at.astimezone(_zone(quiet.zone))
-    since = local.hour * 3600 + local.minute * 60 + local.second + local.microsecond / 1e6
-    ahead = [(start * 60 - since) % 86_400 for start, _ in quiet.spans]
-    return max(1e-3, min(ahead))
-
-
-def _zone(name: str) -> dt.tzinfo:
-    return dt.UTC if name == "UTC" else zoneinfo.ZoneInfo(name)

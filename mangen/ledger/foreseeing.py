@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -62,6 +62,18 @@ class Foreseeing(door.Door):
     def open_work(self, conn: sa.Connection) -> Sequence[Work]:
         """All that is open, by project and kind: as costly as there are open jobs."""
         return [Work(**row) for row in door.rows(conn, "open_work")]
+
+    def worked_since(
+        self, conn: sa.Connection, after: int | None
+    ) -> tuple[Mapping[str, float], int]:
+        """Kind of device -> seconds of work that were told since, and where to go on from.
+
+        None: from now on.
+        """
+        if after is None:
+            return {}, int(door.run(conn, "last_observation").scalar_one())
+        found = door.run(conn, "worked_since", after=after).all()
+        return {row.device: row.seconds for row in found}, max([after, *(r.last for r in found)])
 
     def looked_at(self, conn: sa.Connection) -> dt.datetime:
         """The time of the database."""

@@ -67,3 +67,12 @@ FROM backlogs ORDER BY queue, class, state;
 
 -- name: looked_at
 SELECT clock_timestamp();
+
+-- name: worked_since
+-- seconds that devices worked, by kind, as far as it was told; and where to go on from
+SELECT device, coalesce(sum(seconds / greatest(members, 1)) FILTER (WHERE kind = 'work'), 0)
+    AS seconds, max(id) AS last
+FROM observations WHERE id > :after GROUP BY device;
+
+-- name: last_observation
+SELECT coalesce(max(id), 0) FROM observations;

@@ -17,6 +17,7 @@ from mangen import errors
 
 _SPAN = re.compile(r"\s*(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})\s*")
 _DAY = 24 * 60  #: minutes
+_FAR = 2_000  #: spans that are looked at ahead: years of them
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +73,25 @@ class Hours:
             return None
         ends = [end for end in self._ends(now, range(-2, 1)) if end <= now and not self.quiet(end)]
         return max(ends, default=None)
+
+    def after(self, now: dt.datetime, seconds: float) -> dt.datetime | None:
+        """When so many seconds outside of the quiet spans will have passed; None: never."""
+        at = now
+        if not self.spans:
+            return at + dt.timedelta(seconds=seconds)
+        for _ in range(_FAR):
+            if (end := self.until(at)) is not None:
+                at = end
+            elif self.quiet(at):
+                return None
+            local = at.astimezone(_zone(self.zone))
+            passed = local.hour * 3600 + local.minute * 60 + local.second
+            ahead = min((start * 60 - passed) % 86_400 for start, _ in self.spans)
+            if seconds <= ahead:
+                return at + dt.timedelta(seconds=seconds)
+            seconds -= max(1, ahead)
+            at += dt.timedelta(seconds=max(1, ahead))
+        return None
 
     def _ends(self, now: dt.datetime, days: range) -> Iterator[dt.datetime]:
         zone = _zone(self.zone)

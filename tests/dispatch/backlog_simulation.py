@@ -6,7 +6,7 @@ import datetime as dt
 import heapq
 import random
 
-from mangen.dispatch import forecast
+from mangen.dispatch import forecast, pace
 from mangen.ledger import durations, foreseeing
 
 EPOCH = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
@@ -126,7 +126,7 @@ class Backlog:
         ]  # fmt: skip
 
     def foretell(self):
-        crew = [forecast.Device(queues=frozenset({"cpu"}))] * self.devices
+        crew = [pace.Device(queues=frozenset({"cpu"}))] * self.devices
         return forecast.foresee(
             self.work(),
             self.learned(),

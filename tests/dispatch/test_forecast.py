@@ -7,12 +7,12 @@ import datetime as dt
 
 import pytest
 
-from mangen.dispatch import forecast
+from mangen.dispatch import forecast, pace
 from mangen.ledger import durations, foreseeing, hours, jobs
 from tests.dispatch import backlog_simulation
 
 NOW = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
-CPU = forecast.Device(queues=frozenset({"cpu"}))
+CPU = pace.Device(queues=frozenset({"cpu"}))
 
 
 def work(project, seconds, **more):
@@ -101,10 +101,10 @@ def test_where_nobody_can_tell_it_says_why(learned, row, crew, why):
 
 
 def test_queues_of_other_devices_do_not_share_theirs(learned):
-    card = forecast.Device(queues=frozenset({"gpu.mid"}))
+    card = pace.Device(queues=frozenset({"gpu.mid"}))
     rows = [work(1, 600), work(1, 60, queue="gpu.mid"), work(2, 60, queue="gpu.mid")]
     assert middle(rows, learned, [CPU, card]) == {1: 600, 2: 120}
-    both = forecast.Device(queues=frozenset({"gpu.mid", "cpu"}))
+    both = pace.Device(queues=frozenset({"gpu.mid", "cpu"}))
     assert middle([rows[0]], learned, [CPU, card, both]) == {1: 200}
 
 
@@ -116,17 +116,17 @@ def test_quiet_hours_are_waited_for_but_not_by_the_urgent(learned):
     assert foretell([rows[0]], learned, quiet=always)[1].why == "quiet hours leave no time for it"
     at = dt.datetime(2026, 3, 1, 23, 30, tzinfo=dt.UTC)
     night = hours.Hours.parse("22:00-06:00,06:10-06:20", "Asia/Shanghai")  # 14:00-22:00 UTC
-    assert forecast.working(night, at, 86_400) == at + dt.timedelta(days=1, hours=8, minutes=10)
+    assert night.after(at, 86_400) == at + dt.timedelta(days=1, hours=8, minutes=10)
 
 
 def test_devices_are_owners_that_beat_and_count_as_busy_as_they_were():
     child = {"owner": "w/0/1", "tasks": 50, "busy": 0.8}
     owner = jobs.Owner(worker="w", slot=0, generation=1, queues=("cpu",))
     one = jobs.Living(owner=owner, beat=1, report={"children": [child]}, silent_s=1.0)
-    assert forecast.devices([one], lease_s=30) == [dataclasses.replace(CPU, share=0.8)]
+    assert pace.devices([one], lease_s=30) == [dataclasses.replace(CPU, share=0.8)]
     new = dataclasses.replace(one, report={"children": [{**child, "tasks": 1}]})
-    assert forecast.devices([new], lease_s=30) == [CPU]
-    assert forecast.devices([dataclasses.replace(one, silent_s=99.0)], lease_s=30) == []
+    assert pace.devices([new], lease_s=30) == [CPU]
+    assert pace.devices([dataclasses.replace(one, silent_s=99.0)], lease_s=30) == []
 
 
 def test_backlogs_count_what_can_be_done(learned):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 import sqlalchemy as sa
 
@@ -44,20 +46,20 @@ def status(book, tmp_path):
 def test_who_leads_foretells_what_is_open_and_status_shows_it(book, tmp_path):
     promo, [clip] = want(book, "promo", 30.0)
     novel, _ = want(book, "novel", *[30.0] * 40)
-    turn = foresight.Foresight(book, lease_s=30, quantum_s=60, planning="storyboard")
+    turn = foresight.Foresight(lease_s=30, quantum_s=60, planning="storyboard")
     assert status(book, tmp_path)[promo]["eta_why"] == "nobody has foretold it yet"
-    assert turn.turn() == 2
+    assert turn.turn(book) == 2
     assert status(book, tmp_path)[promo]["eta_why"] == "no worker runs"
     owner = jobs.Owner(worker="w", slot=0, generation=1, device="cpu", queues=QUEUES)
     book.register(owner)
-    turn.turn()
+    turn.turn(book)
     assert status(book, tmp_path)[promo]["eta_why"] == "nothing like it was made yet"
     seen = jobs.Observation(
         kind="work", stage="animate", bucket="b", model="m", device="cpu", seconds=60.0,
         meta={"status": "done", "planned": 30.0},
     )  # fmt: skip
     book.observe([seen] * 64)
-    turn.turn()
+    turn.turn(book)
     found = status(book, tmp_path)
     assert found[novel]["eta_low"] <= found[novel]["eta"] <= found[novel]["eta_high"]
     assert found[novel]["eta_seconds"] == pytest.approx(41 * 60, rel=0.1)
@@ -68,7 +70,7 @@ def test_who_leads_foretells_what_is_open_and_status_shows_it(book, tmp_path):
     assert sum(one.seconds for one in waiting.lanes) == pytest.approx(41 * 60, rel=0.02)
     with book.finishing(fence):
         pass
-    assert turn.turn() == 1
+    assert turn.turn(book) == 1
     found = status(book, tmp_path)
     assert (found[promo]["eta"], found[promo]["eta_why"]) == (None, "")
     waiting = foresight.waiting(book, lease_s=30)
@@ -78,14 +80,42 @@ def test_who_leads_foretells_what_is_open_and_status_shows_it(book, tmp_path):
 
 def test_the_backlog_is_counted_anew_where_nobody_leads(book):
     assert foresight.waiting(book, lease_s=30).lanes == ()
-    turn = foresight.Foresight(book, lease_s=30, quantum_s=60, planning="storyboard")
-    turn.turn()
+    turn = foresight.Foresight(lease_s=30, quantum_s=60, planning="storyboard")
+    turn.turn(book)
     want(book, "late", 10.0, 20.0, queue="gpu.mid")
     assert foresight.waiting(book, lease_s=30).lanes == ()
     with book.transaction() as conn:
         conn.execute(sa.text("update backlogs set at = at - interval '10 minutes'"))
     [lane] = foresight.waiting(book, lease_s=30).lanes
     assert (lane.queue, lane.jobs, lane.seconds) == ("gpu.mid", 2, 30.0)
+
+
+def test_the_pace_counts_what_passes_between_two_jobs(book, tmp_path):
+    novel, _ = want(book, "novel", *[10.0] * 60)
+    owner = jobs.Owner(worker="w", slot=0, generation=1, device="cpu", queues=QUEUES)
+    book.register(owner)
+    seen = jobs.Observation(
+        kind="work", stage="animate", bucket="b", model="m", device="cpu", seconds=10.0,
+        meta={"status": "done", "planned": 10.0},
+    )  # fmt: skip
+    book.observe([seen] * 64)
+    turn = foresight.Foresight(lease_s=30, quantum_s=60, planning="storyboard")
+
+    def later(pieces):
+        """A minute in which so many pieces of ten seconds were made, on a device that had it."""
+        book.observe([seen] * pieces)
+        turn._before = (turn._before[0] - dt.timedelta(seconds=60), True)
+        turn.turn(book)
+        return status(book, tmp_path)[novel]["eta_seconds"]
+
+    turn.turn(book)
+    assert status(book, tmp_path)[novel]["eta_seconds"] == pytest.approx(600, rel=0.05)
+    for _ in range(6):
+        slow = later(3)
+    assert slow == pytest.approx(1100, rel=0.15)
+    for _ in range(12):
+        fast = later(6)
+    assert fast == pytest.approx(640, rel=0.1)
 
 
 def test_the_rest_of_running_work_shrinks_as_it_runs(book):
