@@ -47,6 +47,7 @@ def labels(kind: str) -> Mapping[str, str]:
     return found
 
 
+@functools.cache
 def people(kind: str) -> Mapping[str, tuple[str, str]]:
     """Words for people of the sections `[kind SEX AGE]`: word -> (sex, age)."""
     return {word: (a, b) for word, label in labels(kind).items() for a, b in [label.split()]}

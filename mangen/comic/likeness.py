@@ -72,7 +72,8 @@ def characters(
     about = _about(drawn, beats)
     made = [_character(name, cast, about[name], era) for name in drawn]
     if cast.language == "en":
-        made = [_described(one, cast, beats) for one in made]
+        described = _described(cast, beats)
+        made = [_as_told(one, cast, described.get(one.name, [])) for one in made]
     made = [
         dataclasses.replace(one, sex=_sex_of_self(speech, one.name, cast.language))
         if one.name in people.SELVES and one.sex == "unknown"
@@ -102,16 +103,25 @@ def _decided(one: model.Character, cast: people.Cast) -> people.Sex:
     return "female" if person is not None and person.role and one.seed % 2 else "male"
 
 
-def _described(one: model.Character, cast: people.Cast, beats: Sequence[Told]) -> model.Character:
-    """Somebody of an English text as its sentences tell, what is present before what is past."""
-    looks: tuple[list[str], list[str]] = ([], [])
-    found: list[attire.Told] = []
+def _described(
+    cast: people.Cast, beats: Sequence[Told]
+) -> dict[str, list[tuple[attire.Told, bool]]]:
+    """What the sentences of an English text say of each one, and whether it is past."""
+    found: dict[str, list[tuple[attire.Told, bool]]] = {}
     sexes = {name: person.sex for name, person in cast.people.items()}
     for beat in beats:
         for told in attire.told(beat.text, beat.mentions, beat.people, sexes, joined=beat.joined):
-            if told.name == one.name:
-                looks[beat.setting.memory].extend(told.looks)
-                found += [told] if not beat.setting.memory else []
+            found.setdefault(told.name, []).append((told, beat.setting.memory))
+    return found
+
+
+def _as_told(
+    one: model.Character, cast: people.Cast, said: Sequence[tuple[attire.Told, bool]]
+) -> model.Character:
+    """Somebody as an English text describes them, what is present before what is past."""
+    found = [told for told, past in said if not past]
+    looks = [[look for told, then in said if then is past for look in told.looks]
+             for past in (False, True)]  # fmt: skip
     age = next((told.age for told in found if told.age not in {None, "adult"}), None)
     sex = next((told.sex for told in found if told.sex != "unknown"), one.sex)
     tempers = [word for word in one.words if word in lexicon.words("english-temper")]

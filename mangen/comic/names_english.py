@@ -6,10 +6,11 @@ import collections
 import dataclasses
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mangen.comic import lexicon, phrases
 
+NEAR = 60  #: characters before and after a name that tell of it
 ENOUGH = 2  #: points that make a word with a capital somebody
 
 _CAP = r"(?:[A-Z]['’])?[A-Z][a-z]+(?:[A-Z][a-z]+)?(?:-[A-Z][a-z]+)?"
@@ -121,21 +122,36 @@ def _pattern() -> re.Pattern[str]:
     )
 
 
-def _points(line: str, one: _Seen) -> int:
-    before, after = line[: one.start], line[one.end :]
+@functools.cache
+def _given() -> frozenset[str]:
+    return frozenset(lexicon.words("english-female-name") + lexicon.words("english-male-name"))
+
+
+@functools.cache
+def _signs() -> Mapping[str, re.Pattern[str]]:
     say = lexicon.alternation(list(lexicon.words("english-say")))
     past = lexicon.alternation(list(lexicon.words("english-past")))
-    known = {*lexicon.words("english-female-name"), *lexicon.words("english-male-name")}
-    points = 2 * bool(one.title) + int(one.own) + (one.caps[0] in known)
-    if re.search(rf"\b(?:{say})\s$", before) or re.match(rf"\s(?:\w+ly\s)?(?:{say})\b", after):
+    return {
+        "says": re.compile(rf"\b(?:{say})\s$"),
+        "said": re.compile(rf"\s(?:\w+ly\s)?(?:{say})\b"),
+        "does": re.compile(rf"\s(?:\w+ly\s)?(?:{past}|\w+ed)\b"),
+        "role": re.compile(rf"\b(?:{phrases.alternation()}),?\s$"),
+    }
+
+
+def _points(line: str, one: _Seen) -> int:
+    before, after = line[max(0, one.start - NEAR) : one.start], line[one.end : one.end + NEAR]
+    signs = _signs()
+    points = 2 * bool(one.title) + int(one.own) + (one.caps[0] in _given())
+    if signs["says"].search(before) or signs["said"].match(after):
         points += 3
     if re.search(r"\b(?:named|called|name (?:was|is))\s$", before):
         points += 3
-    if re.search(rf"\b(?:{phrases.alternation()}),?\s$", before):
+    if signs["role"].search(before):
         points += 2
     if re.match(r",\s(?:the|an?|his|her|my|their|our)\s", after):
         points += 1
-    if re.match(rf"\s(?:\w+ly\s)?(?:{past}|\w+ed)\b", after) and _CLAUSE.search(before):
+    if signs["does"].match(after) and _CLAUSE.search(before):
         points += 1
     if re.search(r"\b[Tt]he\s$", before):
         return points - 3

@@ -81,7 +81,7 @@ def mask(text: str, names: Collection[str]) -> str:
     """The text with all names blotted out, of the same length."""
     if not names:
         return text
-    return _names(tuple(sorted(names))).sub(lambda match: "□" * len(match.group()), text)
+    return _names(tuple(names)).sub(lambda match: "□" * len(match.group()), text)
 
 
 @functools.lru_cache(maxsize=4)

@@ -73,7 +73,7 @@ def test_nobody_else_is_drawn(staged, text, others):
     ("at", "people", "scene"),
     [
         ("mystery: hansom cab", ("Eliza",), ("street", "night", "fog", "victorian")),
-        ("mystery: his cap to her", ("lamplighter", "Eliza"), ("street", "night", "fog", "victorian")),
+        ("mystery: his cap", ("lamplighter", "Eliza"), ("street", "night", "fog", "victorian")),
         ("mystery: sat by the window", ("Ellen",), ("room", "night", "fog", "victorian")),
         ("mystery: turned white", ("Mr. Graves",), ("room", "night", "fog", "victorian")),
         ("mystery: The old man ran", ("Mr. Graves",), ("hall", "night", "fog", "victorian")),
