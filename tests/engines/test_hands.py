@@ -25,16 +25,17 @@ from mangen.engines.animatic import (
 
 LADY = protocol.CharacterSheet(name="林若雪", sex="female", age="youth", seed=2)
 MAN = protocol.CharacterSheet(name="顾言", sex="male", seed=7)
+LOOKS = {one.name: wardrobe.features(one) for one in (LADY, MAN)}
 EMOTIONS = ("calm", "happy", "sad", "angry", "surprised", "afraid", "shy", "tired")
 TALL = {"fork", "staff", "sword", "bag"}
 
 
-def request(*things, framing="medium", emotion="calm", seed=3, place="street", size=(120, 214)):
+def request(*things, framing="medium", emotion="calm", seed=3, place="street", size=(90, 160)):
     return protocol.PanelRequest(
         kind="shot", width=size[0], height=size[1], seed=seed,
         scene=protocol.SceneLabels(framing=framing, place=place),
         figures=tuple(
-            protocol.Figure(sheet=one, features=wardrobe.features(one), emotion=emotion, held=thing)
+            protocol.Figure(sheet=one, features=LOOKS[one.name], emotion=emotion, held=thing)
             for one, thing in zip((LADY, MAN), things, strict=False)
         ),
     )  # fmt: skip
@@ -45,7 +46,7 @@ def laid_out(asked):
     return s, composition.of(s, asked, panel.foot(s))
 
 
-@pytest.mark.parametrize("framing", ["medium", "close", "reaction", "action"])
+@pytest.mark.parametrize("framing", ["medium", "close", "reaction"])
 @pytest.mark.parametrize("thing", sorted(held.KNOWN))
 def test_what_is_held_is_seen(framing, thing):
     for emotion in ("calm", "happy"):
@@ -64,7 +65,7 @@ def test_what_is_held_is_seen(framing, thing):
         assert changed[: round(0.72 * high), wide // 10 : -wide // 10].mean() > 0.002
 
 
-@pytest.mark.parametrize("tone", ["black", "red", "blue", "yellow"])
+@pytest.mark.parametrize("tone", ["black", "yellow"])
 @pytest.mark.parametrize("thing", ["umbrella", "book", "lantern", "bag", "flower", "letter"])
 def test_a_thing_has_the_colour_that_words_give_it(tone, thing):
     code = vocabulary.EN_COLOURS[tone]
@@ -72,13 +73,13 @@ def test_a_thing_has_the_colour_that_words_give_it(tone, thing):
     wanted = np.array([int(code[k : k + 2], 16) for k in (1, 3, 5)])
     counts = []
     for tint in (code, "#ff00ff"):
-        p = stage.of(request("", size=(240, 427))).pen(over=1)
+        p = stage.of(request("", size=(180, 320))).pen(over=1)
         with p.moved(450, 1400):
             figure.draw(p, wardrobe.features(LADY), figure.Act(held=thing, tint=tint))
         sheet = p.sheet().astype(int)
         near = (np.abs(sheet[..., :3] - wanted).sum(2) < 40) & (sheet[..., 3] > 200)
         counts.append(int(near.sum()))
-    assert counts[0] > counts[1] + 60
+    assert counts[0] > counts[1] + 30
 
 
 def test_a_thing_shown_large_has_its_colour_too():
@@ -104,7 +105,7 @@ def test_nobody_opens_an_umbrella_under_a_roof():
                                     ("book", "lantern")])  # fmt: skip
 @pytest.mark.parametrize("framing", ["medium", "close"])
 def test_no_arm_lies_in_a_neighbour(emotion, things, framing):
-    for seed in range(4):
+    for seed in range(2):
         _, plan = laid_out(request(*things, framing=framing, emotion=emotion, seed=seed))
         for one, other in itertools.permutations(plan.people, 2):
             left, top, right, bottom = figure.face_box(other.look, other.act)

@@ -39,7 +39,7 @@ _CLOSER = {"close": 0.17, "action": -0.12}  #: how much nearer to the middle peo
 _REACHING = frozenset({"point", "hug", "strike", "wave"})
 _TENSE = frozenset({"tense", "dark"})
 GUTTER = 26.0  #: units
-_HANGING = frozenset({"bag", "sword"})  #: what is held beside the hip
+_ASIDE = frozenset({"bag", "sword", "fork", "staff"})  #: what is held beside the body
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def of(
 ) -> Composition:
     """Lay out a request; `foot` is the y where one can stand when seen whole."""
     framing = _possible(request.scene.framing, len(request.figures))
-    if framing in _ALONE and any(dye.parted(x.held)[0] in _HANGING for x in request.figures):
+    if framing in _ALONE and any(dye.parted(x.held)[0] in _ASIDE for x in request.figures):
         framing = "medium" if framing != "insert" else framing  # or nobody would see it
     if framing == "reaction" and _shown(request.figures, framing)[0].held:
         framing = "close"  # a face that fills the frame leaves no room for hands
