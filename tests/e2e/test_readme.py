@@ -55,6 +55,7 @@ def run(deployment, tmp_path):
     return start
 
 
+@pytest.mark.timeout(600)  # many commands, and machines that do much else
 def test_the_readmes_commands_work_in_their_order(run, deployment, tmp_path):
     listed = commands_of("README.md")
     assert [words[0] for words in listed] == [
