@@ -20,7 +20,7 @@ COLOURS = (
 _ADJECTIVES = (
     "long|short|old|new|thick|thin|heavy|ragged|torn|worn|patched|woollen|wool|silk|velvet|leather|fur"
     "|straw|flowered|striped|rubber|brass|big|small|tiny|great|wide|tall|bushy|curly|straight|neat"
-    r"|starched|tangled|flowing|shiny|battered|faded|plain|fine|wild|steel|two|three|[\w]+-rimmed"
+    r"|starched|tangled|flowing|shiny|battered|faded|plain|fine|wild|steel|two|three|[\w]+-rimmed|round|rimless|wire|knitted|checked"
 )
 _WEARS = re.compile(
     r"(?:\b(?:with|in|wore|wearing|worn|had|has|having|under|and|whose|put on|donned|of)|,)\s"
@@ -115,6 +115,10 @@ def _called(
         )
         age = one.age if one.anyone or one.old else None
         yield Told(here or name or "", builds, age, "unknown" if here else one.sex)
+    for match in _built().finditer(text):
+        name = _subject(text, match.start(), mentions, carried)
+        if name:
+            yield Told(name, (match.group(1),))
 
 
 def _aged(text: str, mentions: Mentions, carried: Sequence[str]) -> Iterator[Told]:
@@ -164,6 +168,16 @@ def _worded(words: str) -> tuple[str, ...]:
     if lower.endswith("hair"):
         return tuple(f"{match.group(1)} hair" for match in _HAIR.finditer(lower))
     return (lower,)
+
+
+@functools.cache
+def _built() -> re.Pattern[str]:
+    """What somebody is said to be like: he was tall."""
+    listed = lexicon.alternation(list(lexicon.words("english-build")))
+    who = r"\b(?:[Hh]e|[Ss]he|I|[A-Z]\w+)"
+    return re.compile(
+        rf"{who}\s(?:was|is)\s(?:very\s|so\s|\w+\sand\s)?({listed})\b(?!\s(?:ago|of))"
+    )
 
 
 @functools.cache

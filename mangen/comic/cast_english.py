@@ -29,6 +29,11 @@ def find(narration: Sequence[str], text: str) -> people.Cast:
         for name in named
     }
     aliases = {way: name.shown for name in named for way in _ways(name)}
+    for his, way in re.findall(r"\b([Hh]is|[Hh]er) name (?:is|was) ([A-Z][a-z]+)", text):
+        person = found.get(aliases.get(way, ""))
+        if person is not None and person.sex == "unknown":
+            sex: people.Sex = "male" if his.lower() == "his" else "female"
+            found[person.name] = dataclasses.replace(person, sex=sex)
     roles = _titles(named, found)
     _identify(text, aliases, found, roles)
     _kin(narration, found, roles)
@@ -39,13 +44,25 @@ def find(narration: Sequence[str], text: str) -> people.Cast:
     for noun in sorted({word for word in phrases.nouns() if phrases.canonical(word) in roles}):
         roles.setdefault(noun, roles[phrases.canonical(noun)])
     selves = len(re.findall(r"\bI\b", whole))
+    first_person = selves >= 2 and selves >= SELVES_PER_WORD * len(whole.split())
+    if first_person:
+        aliases.update(dict.fromkeys(_myself(whole, text, aliases), people.SELF_EN))
     return people.Cast(
         people=people.by_count(found.values()),
         aliases={**_capitals(roles), **aliases},
         roles=roles,
-        first_person=selves >= 2 and selves >= SELVES_PER_WORD * len(whole.split()),
+        first_person=first_person,
         language="en",
     )
+
+
+def _myself(whole: str, text: str, aliases: dict[str, str]) -> set[str]:
+    """The names by which others call who tells: nobody is told of by them."""
+    said = re.findall(r"[“\"]([A-Z][a-z]+),[”\"] I (?:said|answered|replied)", text)
+    if len(set(said)) != 1 or said[0] in aliases or re.search(rf"\b{said[0]}\b", whole):
+        return set()
+    return {said[0], *(f"{title}{dot} {said[0]}" for title in ("Mr", "Mrs", "Miss", "Ms", "Dr")
+                       for dot in ("", "."))}  # fmt: skip
 
 
 def _ways(name: names_english.Name) -> set[str]:

@@ -26,7 +26,8 @@ _JUMP = re.compile(
     r"[一二两三四五六七八九十百千数几\d]+多?余?个?(?:年|天|日|月|个?小时|载)之?后|(?:第二|次|翌|隔)[天日晚]"
     r"|(?:\w+ ){1,2}(?:years?|days?|months?|weeks?) later"
     r"|(?:the )?(?:next|following) (?:day|morning|evening|night)|that (?:evening|night)"
-    r"|in the morning|(?:the )?(?:morning|night) (?:after|came)|at (?:dawn|daybreak|sunrise)"
+    r"|in the morning|in (?:spring|summer|autumn|winter)|at (?:dawn|daybreak|sunrise)"
+    r"|(?:the )?(?:morning|night) (?:after|came)"
     r"|(?:on )?the (?:second|third|fourth|fifth|last) (?:day|morning|evening|night)",
     re.IGNORECASE,
 )

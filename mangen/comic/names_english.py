@@ -84,8 +84,17 @@ def find(narration: Sequence[str], text: str) -> list[Name]:
             known = _known(found, one.title, one.caps)
             if known is not None:
                 known.points += _points(line, one)
+    for way, points in _said_of_themselves(text).items():
+        for name in found:
+            name.points += points * (way in name.ways)
     kept = [name for name in found if name.points >= ENOUGH]
     return sorted(kept, key=lambda name: (-name.ways.total(), name.shown))
+
+
+def _said_of_themselves(text: str) -> collections.Counter[str]:
+    """Names that somebody is given in speech: My name is Vivian Sterling."""
+    pattern = re.compile(rf"\b[Nn]ame(?:\sis|['’]s)\s(?P<caps>{_CAP}(?:\s{_CAP})?)")
+    return collections.Counter({match["caps"]: ENOUGH for match in pattern.finditer(text)})
 
 
 def _rank(item: tuple[tuple[str, tuple[str, ...], str], int]) -> tuple[int, int, int, str]:
@@ -154,7 +163,7 @@ def _points(line: str, one: _Seen) -> int:
     if signs["does"].match(after) and _CLAUSE.search(before):
         points += 1
     if re.search(r"\b[Tt]he\s$", before):
-        return points - 3
+        return min(points, 0)  # the Sterling house, the Marigold
     if _SOMEWHERE.search(before):
         return points - 2
     return points + (not _STARTS.search(before))

@@ -223,6 +223,8 @@ def _english(kind: str) -> re.Pattern[str]:
 def _is_told(text: str, match: re.Match[str], here: str) -> bool:
     """Say whether a place is spoken of, seen in a picture, or part of the ship one is aboard."""
     before = re.split("[.!?;:]" if "photo" not in text else "[.!?;]", text[: match.start()])[-1]
+    if text[match.end() :].startswith(" outside") or before.endswith("outside the "):
+        return True
     aboard = here in _SHIPS and match["word"] in lexicon.words("english-aboard")
     return aboard or _TOLD_EN.search(before) is not None
 

@@ -34,6 +34,10 @@ _HOME = {
     "future": "spaceship",
 }
 _OUTDOOR_THINGS = frozenset({"boat", "melons", "moon", "train", "horse", "car", "tree"})
+#: where a story goes is not where it begins
+_ARRIVES = re.compile(
+    r"\b(?:drove|ran|went|walked|came|hurried|rode|travell?ed|sailed|flew|followed|returned|got)\b"
+)
 _WINDY = frozenset({"rain", "snow", "thunder"})  #: there is wind in them too
 #: a mood of events, which is over when they are
 _PASSING = "tense"
@@ -122,7 +126,11 @@ def _of(
 ) -> list[list[Setting]]:
     seen = [scenery.look(words, names, language) for words in narration]
     home = _HOME.get(era, "room")
-    early = [one for one in seen[:12] if one.place]
+    early = [
+        one
+        for n, one in enumerate(seen[: 12 if language == "zh" else 3])
+        if one.place and not (language == "en" and n and _ARRIVES.search(narration[n]))
+    ]
     sure = next((one.place for one in early if one.place_is_sure), None)
     place = sure or next((one.place for one in early), None) or home
     now = _State(protocol.SceneLabels(place=place, era=era))

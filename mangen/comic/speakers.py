@@ -15,6 +15,7 @@ PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
 
 RUN = 40  #: turns in a row without a name that are still told by the one who follows
 
+_I_AM = re.compile(r"\b[Mm]y name(?:\sis|['’]s)\s?|我(?:叫|名叫)")
 _CALLS = re.compile(r"[哥姐弟妹叔伯爷姨]?(?:[，。！？…、,!?.]|$)")
 
 
@@ -127,6 +128,7 @@ class Teller:
             if after is not None and after.quoted:
                 after = None
             speaker, stranger = self._speaker(before, after, said_before)
+            speaker = self._introducing(segment) or speaker
             called = segment.mentions[0].name if segment.mentions else None
             if called == speaker or (segment.mentions and segment.mentions[0].at > 3):
                 called = None
@@ -137,6 +139,12 @@ class Teller:
             if speaker:
                 self.witness.remember(speaker)
             said_before = speaker
+
+    def _introducing(self, segment: _Segment) -> str | None:
+        """Who says the own name: My name is Vivian Sterling."""
+        match = _I_AM.search(segment.text)
+        named = [m.name for m in segment.mentions if match and m.at <= match.end() + 1 <= m.end + 1]
+        return next(iter(named), None)
 
     def _speaker(
         self, before: _Segment | None, after: _Segment | None, said_before: str | None

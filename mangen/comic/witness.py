@@ -27,6 +27,10 @@ _BOTH = re.compile(
 )
 _CALLER = re.compile(r"\b[Ii]t was\s(?:his |her |my )?$")
 _SAYS = re.compile(rf"['’]?s?\s(?:{lexicon.alternation(list(lexicon.words('english-say')))})\b")
+_COMES = re.compile(
+    r"\s(?:\w+ly\s)?(?:came|entered|arrived|appeared|walked in|stepped|burst|rushed|strode)\b"
+)
+_THE = re.compile(r"\b[Tt]he\s$")
 _PICTURE = re.compile(r"\b(?:photograph|photo|picture|portrait|painting|dream)\b[^.!?]*$")
 _YOUNG = frozenset({"child", "youth"})
 
@@ -89,6 +93,8 @@ class Witness:
             stale = self._said_at.get(name, self._now) <= self._now - NEAR
             return ([] if word.word in {"him", "her"} and stale else [name]), True
         name = self._who(word, text, rest)
+        if word.word[0].isupper() and _THE.search(text, 0, word.start):
+            return [], False  # the Sterling house
         there = True
         if self.cast.language == "en":
             there = not _is_away(text, word.end)
@@ -216,6 +222,8 @@ class Witness:
                     continue
                 if age in _YOUNG and person.age == "elder":
                     continue
+                if _COMES.match(text, word.end):
+                    continue  # another one, who comes later
                 if age == "elder" and person.age in _YOUNG:
                     continue
                 if person.sex in {sex, "unknown"} or sex is None:
