@@ -1,10 +1,11 @@
 """The way to the database: engine, transactions, notifications.
 
-Everything here also works behind a pooler in transaction mode: no session settings, the time limits
-are set anew in each transaction, and statements are prepared only where no pooler is in between.
+Everything here also works behind a pooler in transaction mode: there no statement is prepared, and
+the time limits are set anew in each transaction, by its BEGIN. Without a pooler a connection has
+its limits from the start and plans hot statements once.
 
-Round trips are what a claim costs, so there are few: a transaction's BEGIN carries its limits, and
-a connection that was used a moment ago is looked at, not asked, whether it lives.
+Round trips are what a claim costs, so there are few: a connection that was used a moment ago is
+looked at, not asked, whether it lives.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 
 import psycopg
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import psycopg as dialect
+from sqlalchemy.engine import result
 
 from mangen import errors
 from mangen.ledger import hours, queries
@@ -28,7 +31,7 @@ LIMITS = {
     "statement_timeout": "30s",
     "transaction_timeout": "60s",
 }
-_TRANSACTION_TIMEOUT_SINCE = (17,)
+_TRANSACTION_TIMEOUT_SINCE = 17
 #: how a server, or a pooler before it, says that it takes no more connections
 _FULL = (
     "too many clients",
@@ -38,8 +41,11 @@ _FULL = (
 )
 #: seconds after which a connection that rests is asked whether it lives
 _REST_S = 1.0
+#: uses after which a statement is prepared that was not asked to be
+_NEVER = 2**31
 #: what `statement` marks its connection with: no transaction is begun on it
 _SINGLE = "mangen_single"
+_DIALECT: sa.Dialect = dialect.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves it untyped
 #: does nothing for a limit that this server does not know
 _LIFT = sa.text("SELECT set_config(name, :value, true) FROM pg_settings WHERE name = :name")
 
@@ -68,7 +74,7 @@ def engine_of(
         max_overflow=0,
         connect_args={
             "autocommit": True,  # each BEGIN is ours: see `_begin`
-            "prepare_threshold": None,  # see `run`
+            "prepare_threshold": None,  # see `_meet`
             "application_name": application,
             "connect_timeout": 10,
             # a server that vanished from the network is noticed within half a minute
@@ -78,7 +84,7 @@ def engine_of(
             "tcp_user_timeout": 20_000,
         },
     )
-    sa.event.listen(engine, "connect", _meet)
+    sa.event.listen(engine, "connect", functools.partial(_meet, timeouts=timeouts))
     sa.event.listen(engine, "checkin", _rest)
     sa.event.listen(engine, "checkout", _look)
     sa.event.listen(engine, "begin", functools.partial(_begin, timeouts=timeouts))
@@ -104,10 +110,16 @@ def connected(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield conn
 
 
-def _meet(raw: psycopg.Connection[Any], record: Any) -> None:
+def _meet(raw: psycopg.Connection[Any], record: Any, *, timeouts: bool) -> None:
     """Find out whether a pooler is in between: it hands out process numbers of its own making."""
     row = raw.execute("SELECT pg_backend_pid()").fetchone()
-    record.info["direct"] = row is not None and row[0] == raw.info.backend_pid
+    direct = row is not None and row[0] == raw.info.backend_pid
+    record.info["direct"] = direct
+    record.info["limited"] = direct and timeouts
+    if direct:
+        raw.prepare_threshold = _NEVER
+    if direct and timeouts:
+        raw.execute(_limits(raw.info.server_version // 10_000, local=False))
 
 
 def _rest(_raw: object, record: Any) -> None:
@@ -138,17 +150,40 @@ def _begin(conn: sa.Connection, *, timeouts: bool) -> None:
     assert raw is not None
     if not raw.autocommit:  # SQLAlchemy's reset of an isolation level left it so
         raw.autocommit = True
-    version = conn.dialect.server_version_info or ()
-    begin = _limits(version >= _TRANSACTION_TIMEOUT_SINCE) if timeouts else "BEGIN"
-    conn.exec_driver_sql(begin, execution_options={"no_parameters": True})
+    begin = "BEGIN"
+    if timeouts and not conn.info.get("limited"):
+        begin += "; " + _limits(raw.info.server_version // 10_000, local=True)
+    _execute(conn, raw, begin)
 
 
 @functools.cache
-def _limits(whole: bool) -> str:  # noqa: FBT001 - private, one caller
-    names = [name for name in LIMITS if whole or name != "transaction_timeout"]
-    return "BEGIN; SELECT " + ", ".join(
-        f"set_config('{name}', '{LIMITS[name]}', true)" for name in names
+def _limits(version: int, *, local: bool) -> str:
+    names = [
+        name
+        for name in LIMITS
+        if version >= _TRANSACTION_TIMEOUT_SINCE or name != "transaction_timeout"
+    ]
+    return "SELECT " + ", ".join(
+        f"set_config('{name}', '{LIMITS[name]}', {str(local).lower()})" for name in names
     )
+
+
+def _execute(
+    conn: sa.Connection,
+    raw: psycopg.Connection[Any],
+    text: str,
+    values: Mapping[str, Any] | None = None,
+) -> psycopg.Cursor[Any]:
+    """Run a statement on the driver's connection; fails as SQLAlchemy's own would."""
+    try:
+        return raw.execute(text, values, prepare=values is not None)
+    except psycopg.Error as error:
+        if raw.closed:
+            conn.invalidate(error)
+        raise sa.exc.DBAPIError.instance(
+            text, values, error, psycopg.Error, connection_invalidated=raw.closed,
+            dialect=conn.dialect,
+        ) from error  # fmt: skip
 
 
 class Door:
@@ -208,17 +243,35 @@ class Door:
         self._engine.dispose()
 
 
-def run(conn: sa.Connection, name: str, **values: Any) -> sa.CursorResult[Any]:
+def run(conn: sa.Connection, name: str, **values: Any) -> sa.Result[Any]:
     """Run a named query; a hot one is planned once a connection, where no pooler is in between."""
-    if name not in queries.HOT or not conn.info.get("direct"):
-        return conn.execute(queries.QUERIES[name], values)
+    if name in queries.HOT and conn.info.get("direct"):
+        single = conn.get_execution_options().get(_SINGLE)
+        if single or conn.in_transaction():
+            return _run_hot(conn, name, values)
+    return conn.execute(queries.QUERIES[name], values)
+
+
+def _run_hot(conn: sa.Connection, name: str, values: Mapping[str, Any]) -> sa.Result[Any]:
+    """Past SQLAlchemy's own ways, which cost a hot query as much as the server does."""
     raw = conn.connection.driver_connection
     assert raw is not None
-    raw.prepare_threshold = 0
-    try:
-        return conn.execute(queries.QUERIES[name], values)
-    finally:
-        raw.prepare_threshold = None
+    cursor = _execute(conn, raw, _driver_text(name), values)
+    if cursor.description is None:
+        return result.IteratorResult(_keys(()), iter(()))
+    keys = _keys(tuple(column.name for column in cursor.description))
+    return result.IteratorResult(keys, iter(cursor.fetchall()))
+
+
+@functools.cache
+def _driver_text(name: str) -> str:
+    """A query as the driver spells it, on one line: its parameters are looked for each time."""
+    return " ".join(str(queries.QUERIES[name].compile(dialect=_DIALECT)).split())
+
+
+@functools.cache
+def _keys(names: tuple[str, ...]) -> result.SimpleResultMetaData:
+    return result.SimpleResultMetaData(names)
 
 
 def rows(conn: sa.Connection, name: str, **values: Any) -> list[Mapping[str, Any]]:

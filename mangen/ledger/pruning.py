@@ -71,15 +71,15 @@ class Pruning(door.Door):
     def prune_observations(self, keep: int) -> int:
         """Remove some of the oldest observations beyond so many."""
         with self.transaction() as conn:
-            return door.run(conn, "prune_observations", keep=keep, limit=_ROWS).rowcount
+            return len(door.run(conn, "prune_observations", keep=keep, limit=_ROWS).all())
 
     def prune_owners(self, older_than_s: float) -> int:
         """Remove some owners released so long ago, of whom no attempt tells."""
         with self.transaction() as conn:
             found = door.run(conn, "prune_owners", older_than_s=float(older_than_s), limit=_ROWS)
-            return found.rowcount
+            return len(found.all())
 
     def prune_spent(self) -> int:
         """Remove some of what was spent on days that no budget asks about."""
         with self.transaction() as conn:
-            return door.run(conn, "prune_spent", limit=_ROWS).rowcount
+            return len(door.run(conn, "prune_spent", limit=_ROWS).all())

@@ -77,7 +77,7 @@ DELETE FROM observations WHERE id IN (
     SELECT id FROM observations
     WHERE id <= (SELECT max(id) FROM observations) - CAST(:keep AS bigint)
     ORDER BY id LIMIT :limit
-);
+) RETURNING id;
 
 -- name: prune_owners
 -- released long ago, and no attempt that is still told of was theirs
@@ -86,10 +86,10 @@ DELETE FROM owners WHERE name IN (
     WHERE o.released_at < statement_timestamp() - make_interval(secs => :older_than_s)
         AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.owner = o.name)
     ORDER BY o.name LIMIT :limit FOR UPDATE SKIP LOCKED
-);
+) RETURNING name;
 
 -- name: prune_spent
 -- budgets ask for today alone
 DELETE FROM spent WHERE ctid IN (
     SELECT ctid FROM spent WHERE day < CAST(statement_timestamp() AS date) - 40 LIMIT :limit
-);
+) RETURNING project;

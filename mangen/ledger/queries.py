@@ -69,6 +69,8 @@ HOT = frozenset(
     {
         "claim_jobs", "held_jobs", "lock_attempt", "finish_job", "fail_job", "progress",
         "add_artifacts", "artifacts", "note_attempt", "beat", "stopping_jobs", "notify",
+        "dirty_projects", "lock_project", "clear_dirty", "find_ready_near", "now_hours",
+        "ready_jobs", "insert_jobs", "standing_jobs", "insert_dirty", "expire_jobs", "ownerless",
     }
 )  # fmt: skip
 #: what people ask of it

@@ -1,7 +1,8 @@
 """Beside procrastinate's SQL: its own queries, run by psycopg as its connector does, no worker.
 
-Both insert in twenties, claim and finish one by one, with events. Ours also writes dependencies,
-and readies and publishes each job, as the pass does; procrastinate's fetch has no such part.
+Both insert in twenties and finish one by one, with events on. Ours also writes two rows of each
+job's parameters and needs, readies and publishes it, as the pass does, and claims twenty at a time;
+procrastinate fetches one by one, which is all its API has. `ours_singly` claims one by one too.
 """
 
 from __future__ import annotations
@@ -64,17 +65,17 @@ def theirs(url: str, number: int, share: int) -> Iterator[int]:
         yield share
 
 
-def ours(url: str, number: int, share: tuple[int, int]) -> Iterator[int]:
-    """The same through the ledger: plan twenty, ready and publish them, claim and finish."""
-    yield from _ours(url, number, share, 1)
-
-
-def ours_in_batches(url: str, number: int, share: tuple[int, int]) -> Iterator[int]:
-    """As `ours`, claimed by twenty, which procrastinate can't."""
+def ours(url: str, number: int, share: int) -> Iterator[int]:
+    """The same through the ledger: plan twenty, ready, publish and claim them, finish each."""
     yield from _ours(url, number, share, EACH)
 
 
-def _ours(url: str, number: int, share: tuple[int, int], batch: int) -> Iterator[int]:
+def ours_singly(url: str, number: int, share: int) -> Iterator[int]:
+    """As `ours`, claimed one by one."""
+    yield from _ours(url, number, share, 1)
+
+
+def _ours(url: str, number: int, share: int, batch: int) -> Iterator[int]:
     book = ledger.Ledger(url, application="mangen-child", pool_size=1)
     owner = jobs.Owner(worker="peer", slot=number, generation=time.time_ns(), queues=("cpu",))
     book.register(owner)
@@ -85,9 +86,8 @@ def _ours(url: str, number: int, share: tuple[int, int], batch: int) -> Iterator
     for fence in book.claim(first, owner).granted.values():
         with book.finishing(fence):
             pass
-    count, _ = share
     yield 0
-    for start in range(0, count, EACH):
+    for start in range(0, share, EACH):
         needs = (jobs.Need(stage="anchor", subject="c/1"),)
         wanted = [_wanted("voice", f"e1/s{start + n}/l1", needs) for n in range(EACH)]
         with book.transaction() as conn:
@@ -95,9 +95,8 @@ def _ours(url: str, number: int, share: tuple[int, int], batch: int) -> Iterator
         _open(book, project)
         for at in range(0, EACH, batch):
             for fence in book.claim(made[at : at + batch], owner).granted.values():
-                with book.finishing(fence):
-                    pass
-    yield count
+                book.finish(fence)
+    yield share
     book.close()
 
 

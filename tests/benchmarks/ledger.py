@@ -135,21 +135,21 @@ def beside(
     served: server.Server, crowd: clients.Clients, *, turns: int, each: int
 ) -> dict[str, Any]:
     """Insert, claim and finish beside procrastinate's own SQL; None where it is not installed."""
-    rates: dict[str, list[float]] = {"theirs": [], "ours": [], "ours_batched": []}
+    rates: dict[str, list[float]] = {"theirs": [], "ours": [], "singly": []}
     if not peer.there():
-        return {"vs_procrastinate": None, "vs_procrastinate_batched": None}
+        return {"vs_procrastinate": None, "vs_procrastinate_singly": None}
     other, own = served.database("procrastinate", schema=False), served.database("peer")
     peer.prepare(other)
     for _ in range(turns):
         for name, work, url, share in (
             ("theirs", peer.theirs, other, each),
-            ("ours", peer.ours, own, (each, 1)),
-            ("ours_batched", peer.ours_in_batches, own, (each, peer.EACH)),
+            ("ours", peer.ours, own, each),
+            ("singly", peer.ours_singly, own, each),
         ):
             rates[name].append(crowd.rate(work, url, [share] * crowd.count))
     return {
         "vs_procrastinate": _ratio(rates["ours"], rates["theirs"]),
-        "vs_procrastinate_batched": _ratio(rates["ours_batched"], rates["theirs"]),
+        "vs_procrastinate_singly": _ratio(rates["singly"], rates["theirs"]),
         "procrastinate_per_s": round(statistics.median(rates["theirs"])),
         "insert_claim_finish_per_s": round(statistics.median(rates["ours"])),
     }

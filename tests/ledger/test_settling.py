@@ -36,6 +36,19 @@ def test_finish_job_writes_rows_and_done_in_one_transaction(desk, fence):
     assert attempt["ended_at"] >= attempt["started_at"]
 
 
+def test_work_without_rows_is_finished_in_one_statement(desk, wanted, fence):
+    desk.book.finish(fence)
+    assert desk.state(fence.job) == "done"
+    with pytest.raises(errors.FenceLost):
+        desk.book.finish(fence)
+    [job] = desk.want(wanted("anchor", "c/stopped"))
+    [other] = desk.run(job)
+    desk.book.cancel(job)
+    with pytest.raises(errors.Stopped):
+        desk.book.finish(other)
+    assert desk.state(job) == "cancelled"
+
+
 def test_an_exception_while_finishing_rolls_everything_back(desk, fence):
     def body():
         with desk.book.finishing(fence) as conn:
