@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).parent
 _databases = itertools.cycle(range(1, 16))  # as many as a server has
 
 
-def wait_until(ask, seconds=20.0, what="what the test waits for"):
+def wait_until(ask, seconds=60.0, what="what the test waits for"):
     """Answer the first true answer; fail when there is none in time."""
     deadline = time.monotonic() + seconds
     while True:
@@ -109,7 +109,7 @@ class Toy:
     def events(self, event, **like):
         return self.lines("event", event=event, **like)
 
-    def wait(self, what, seconds=20.0, **like):
+    def wait(self, what, seconds=60.0, **like):
         """Wait for a line of the log; answer the last such one."""
         return wait_until(lambda: self.lines(what, **like), seconds, f"{what} {like}")[-1]
 

@@ -8,10 +8,13 @@ import signal
 
 from celery import states
 
+#: for a child to leave by itself, on whatever machine: who is killed is no soft restart
+LONG_S = 30.0
+
 
 def test_soft_restarts_under_load_lose_and_repeat_nothing(fresh_toy):
     toy = fresh_toy
-    toy.start(children=2, restart_after=5, window=8)
+    toy.start(children=2, restart_after=5, window=8, grace_s=LONG_S)
     results = []
 
     def loaded_until_both_restarted():
@@ -40,7 +43,7 @@ def test_soft_restarts_under_load_lose_and_repeat_nothing(fresh_toy):
 
 def test_pool_restart_replaces_every_child_softly(fresh_toy):
     toy = fresh_toy
-    toy.start(children=2, settings={"worker_pool_restarts": True})
+    toy.start(children=2, grace_s=LONG_S, settings={"worker_pool_restarts": True})
     before = set(toy.stats()["processes"])
     toy.client.control.pool_restart()
     toy.until(lambda: len(toy.events("Restarted")) == 2)

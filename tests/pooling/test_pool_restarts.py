@@ -7,9 +7,12 @@ from sim_pool import Lost, ends
 
 from mangen.pooling import events, slots
 
+#: for a child to leave by itself, on whatever machine: who is killed is no soft restart
+LONG_S = 30.0
+
 
 def test_after_so_many_tasks_a_standby_that_has_fetched_follows(start):
-    sim = start(restart_after=6, card={"load_s": 100.0}, measure_sizes=False)
+    sim = start(restart_after=6, card={"load_s": 100.0}, measure_sizes=False, grace_s=LONG_S)
     futures = {}
     for n in range(30):
         futures[f"k{n}"] = sim.submit(f"k{n}", "a/s/5", cap=1)
@@ -28,7 +31,7 @@ def test_after_so_many_tasks_a_standby_that_has_fetched_follows(start):
 
 
 def test_a_floor_that_rises_steadily_wears_a_child_out(start):
-    sim = start(measure_sizes=False, idle_trim_s=0.01, monitor_s=0.05)
+    sim = start(measure_sizes=False, idle_trim_s=0.01, monitor_s=0.05, grace_s=LONG_S)
     for n in range(300):
         looks = len(sim.ear.of(events.Sampled))
         assert ends({"k": sim.submit(f"k{n}", "a/s/1", cap=1, do="leak:20")}) == {"k": "done"}
@@ -40,7 +43,7 @@ def test_a_floor_that_rises_steadily_wears_a_child_out(start):
 
 
 def test_all_children_can_be_asked_to_go(start):
-    sim = start(devices=("sim:small", "sim:small/1"))
+    sim = start(devices=("sim:small", "sim:small/1"), grace_s=LONG_S)
     sim.ready(2)
     futures = sim.many([f"k{n}" for n in range(12)], "a/s/20", cap=2)
     sim.pool._engine.restart()
@@ -53,7 +56,7 @@ def test_all_children_can_be_asked_to_go(start):
 
 def test_a_standby_that_dies_costs_nobody_and_is_tried_again(start, monkeypatch):
     monkeypatch.setattr(slots, "_STANDBY_S", 0.2)
-    sim = start(card={"load_s": 300.0}, restart_after=1)
+    sim = start(card={"load_s": 300.0}, restart_after=1, grace_s=LONG_S)
     assert ends({"k": sim.submit("k")}) == {"k": "done"}
     standby = sim.ear.until(events.ChildStarted, count=2)
     sim_pool.kill(standby.pid)
