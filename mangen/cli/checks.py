@@ -24,6 +24,7 @@ from mangen.stack import binaries, clients, locks, place, record, servers
 _GIB = 1 << 30
 _DISK = 2 * _GIB
 _MEMORY = 1.5 * _GIB
+_OLD_S = 300.0  #: a transaction that is open so long harms the ledger
 
 Check = dict[str, Any]
 
@@ -219,7 +220,7 @@ def _services(chosen: settings.Settings) -> Iterator[Check]:
                 process = servers.noted(servers.lock_of(home, name))
                 yield _check(name, f"embedded, process {process.pid if process else '?'}")
             yield _broker(found.broker_url)
-            yield _connections(found.database_url, chosen)
+            yield from _server(found.database_url, chosen)
             yield from _ledger(found.database_url)
     except errors.MangenError as error:
         yield _check("services", error, f"look at {home.logs}, or set the services' URLs")
@@ -237,8 +238,8 @@ def _broker(url: str) -> Check:
     return _check("broker", f"{shown} answers")
 
 
-def _connections(url: str, chosen: settings.Settings) -> Check:
-    """Whether one more worker of these settings finds room beside what is connected now."""
+def _server(url: str, chosen: settings.Settings) -> Iterator[Check]:
+    """Whether one more worker of these settings finds room, and whether dead rows can go."""
     from mangen.ledger import connections  # noqa: PLC0415 - lazy: loads the ledger
 
     try:
@@ -246,13 +247,22 @@ def _connections(url: str, chosen: settings.Settings) -> Check:
     except errors.SettingsError:
         devices = 1  # told of by its own check
     room, needs = connections.room(url), connections.of_worker(devices) + connections.COMMAND
-    return _check(
+    yield _check(
         "connections",
         f"{room.used} of {room.most} are open ({room.reserved} more are an administrator's); a "
         f"worker with {devices} devices opens up to {connections.of_worker(devices)}",
         ""
         if room.free >= needs
         else "raise max_connections of that Postgres, or run fewer workers or devices",
+    )
+    dead = "" if room.vacuumed else "set autovacuum = on in that Postgres: tables grow without it"
+    if room.oldest_s > _OLD_S:
+        dead = "end that transaction: while it is open no dead row of a hot table can go"
+    yield _check(
+        "dead rows",
+        f"autovacuum is {'on' if room.vacuumed else 'off'}, the oldest transaction is "
+        f"{room.oldest_s:.0f} s old",
+        dead,
     )
 
 

@@ -1,4 +1,4 @@
-"""How many connections a deployment opens, and how many its Postgres takes.
+"""How many connections a deployment opens, how many its Postgres takes, and how that one is kept.
 
 A worker's parent has one each for heartbeats, the pass, chores and forecasts. A child has one;
 while it is replaced its successor has one too. A command has two at most, and one more to lead.
@@ -21,7 +21,12 @@ _ROOM = sa.text(
     SELECT CAST(current_setting('max_connections') AS integer) AS most,
         (SELECT coalesce(sum(CAST(setting AS integer)), 0) FROM pg_settings
             WHERE name IN ('superuser_reserved_connections', 'reserved_connections')) AS reserved,
-        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used
+        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+        CAST(current_setting('autovacuum') AS boolean) AS vacuumed,
+        coalesce((
+            SELECT CAST(max(extract(epoch FROM clock_timestamp() - xact_start)) AS float)
+            FROM pg_stat_activity WHERE backend_type = 'client backend'
+        ), 0) AS oldest_s
     """
 )
 
@@ -33,6 +38,8 @@ class Room:
     most: int  #: max_connections
     reserved: int  #: of these, for administrators
     used: int  #: by anyone
+    vacuumed: bool  #: whether autovacuum runs, without which the hot tables only grow
+    oldest_s: float  #: seconds of the longest open transaction: no row that died since can go
 
     @property
     def free(self) -> int:

@@ -30,7 +30,8 @@ def test_the_embedded_server_takes_as_many_workers_as_up_may_start():
 
 def test_the_room_of_a_server_is_what_it_says(ledger_url):
     before = connections.room(ledger_url)
-    assert (before.most, before.reserved) == (100, 3)
+    assert (before.most, before.reserved, before.vacuumed) == (100, 3, True)
+    assert before.oldest_s >= 0
     engines = [door.engine_of(ledger_url) for _ in range(3)]
     held = [engine.connect() for engine in engines]
     after = connections.room(ledger_url)
