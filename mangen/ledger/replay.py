@@ -41,8 +41,8 @@ class _Life:
 class Replay:
     """Feed it records in their order; afterwards `jobs` and `events` say how many it saw.
 
-    `whole`: histories begin where their jobs were inserted. Otherwise the first event of each job
-    is taken at its word.
+    `whole`: histories begin where their jobs were inserted, or revived after they were pruned.
+    Otherwise the first event of each job is taken at its word.
     """
 
     whole: bool = True
@@ -74,7 +74,7 @@ class Replay:
         if life is None or life.row is None:
             return
         if not life.begun:
-            if self.whole:
+            if self.whole and life.row not in states.SETTLED:  # else its events were pruned
                 yield Fault(job=life.job, event=None, what="it has a row and no events")
         elif life.state != life.row:
             what = f"its row says {life.row}, its last event {life.state}"
@@ -88,7 +88,8 @@ class Replay:
             yield f"{query} never leads from {frm or 'nothing'} to {to}"
         if event["id"] <= life.event:
             yield f"it comes after event {life.event}"
-        if life.begun or self.whole:
+        anew = not life.begun and query == "revive_jobs"  # all before it was pruned
+        if life.begun or (self.whole and not anew):
             if frm != life.state:
                 yield f"it leaves {frm or 'nothing'}, but the job was {life.state or 'not there'}"
             claimed = life.attempt + (query == "claim_jobs")

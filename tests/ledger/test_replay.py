@@ -51,6 +51,12 @@ def test_a_whole_life_replays():
     )
 
 
+def test_a_life_whose_history_was_pruned_replays():
+    anew = event(11, "revive_jobs", "failed", "blocked", 3, job=2)
+    assert faults(job("done"), job("blocked", 2), anew, job("skipped", 3)) == []
+    assert faults(job("ready", 4)) == ["job 4: it has a row and no events"]
+
+
 @pytest.mark.parametrize(
     ("records", "said"),
     [
@@ -62,7 +68,6 @@ def test_a_whole_life_replays():
         ([*LIFE, event(8, "claim_jobs", "ready", "running", 3)], "the job was done"),
         ([*LIFE[:3], *LIFE[4:]], "event 5 of job 1: it leaves running, but the job was published"),
         (LIFE[:-1], "its row says done, its last event running"),
-        ([], "job 1: it has a row and no events"),
     ],
 )  # fmt: skip
 def test_what_never_happened_is_found(records, said):
