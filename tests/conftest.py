@@ -16,6 +16,16 @@ import uuid
 import psycopg
 import pytest
 
+#: what takes longest, so that no process is left alone with it at the end of a run on several
+LONGEST = ("tests/e2e/", "tests/test_benchmarks.py", "tests/test_style.py", "tests/contract/")
+
+
+def pytest_collection_modifyitems(items):
+    def place(item):
+        return next((n for n, path in enumerate(LONGEST) if item.nodeid.startswith(path)), 99)
+
+    items.sort(key=place)
+
 
 def _package(name):
     return pathlib.Path(next(iter(importlib.util.find_spec(name).submodule_search_locations)))

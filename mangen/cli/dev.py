@@ -16,6 +16,10 @@ from mangen import errors, settings
 ROOT = pathlib.Path(__file__).parents[2]
 #: services that the tests' extra matrix may use
 _OFFERED = f"{settings.PREFIX}TEST_"
+#: the whole suite runs in so many processes at most; more would only wait for its longest files
+_PROCESSES = 4
+#: pytest's arguments that need the tests in one process
+_ALONE = {"-s", "--capture=no", "--pdb", "--trace", "--pyargs", "-n0"}
 _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -23,10 +27,14 @@ _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENTS]...")
 @click.pass_context
 def test(ctx: click.Context, *, arguments: Sequence[str]) -> None:
-    """Run the tests in a temporary home, with no setting of yours."""
+    """Run the tests in a temporary home, with no setting of yours.
+
+    Without a path or a choice the whole suite runs, in as many processes as there are cores, up to
+    four; -n0 keeps it in one.
+    """
     _require(ROOT / "tests")
     with tempfile.TemporaryDirectory(prefix="mangen-test-") as home:
-        command = [sys.executable, "-m", "pytest", *arguments]
+        command = [sys.executable, "-m", "pytest", *_processes(arguments), *arguments]
         ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
 
 
@@ -52,6 +60,19 @@ def bench(ctx: click.Context, *, name: str | None, arguments: Sequence[str]) -> 
     with tempfile.TemporaryDirectory(prefix="mangen-bench-") as home:
         command = [sys.executable, str(folder / f"{name}.py"), *arguments]
         ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
+
+
+def _processes(arguments: Sequence[str]) -> list[str]:
+    """Options that spread the whole suite over the cores; none for a part of it.
+
+    Files stay whole, as their tests share servers and workers, and keep the order of the
+    collection, which has the longest first.
+    """
+    part = any(not word.startswith("-") or word in _ALONE for word in arguments)
+    count = min(_PROCESSES, len(os.sched_getaffinity(0)))
+    if part or count == 1:
+        return []
+    return ["-n", str(count), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def _require(folder: pathlib.Path) -> None:
