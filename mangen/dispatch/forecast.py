@@ -31,9 +31,9 @@ _Z = 1.2816
 #: what a plan can't know: gaps between jobs, other load on the machine, a kind that changed
 _SLACK_LOW, _SLACK_HIGH, _SLACK_S = 0.1, 0.15, 2.0
 #: of the tail that is expected; the rest of it is in the high end
-_TAIL = 0.5
+_TAIL = 0.8
 #: turns of others, beside as many as its own, until a project's last one ends
-_TURNS = (-1.0, -0.4, 0.5)
+_TURNS = (-1.0, 0.0, 0.5)
 #: of the seconds left: with less of known kinds there is no forecast
 _KNOWN = 0.5
 _NEVER = hours.Hours()
@@ -139,8 +139,8 @@ def _left(
             continue
         found.free += row.jobs
         factor = learned.factor(row.stage, row.bucket, row.model)
-        # of known kinds the ends are single jobs' own, which even out; of unknown ones they are all
-        ends = (factor.mean,) * 3 if factor.known else (factor.low, factor.mean, factor.high)
+        # what single jobs have more or less evens out; what is wrong of their mean does not
+        ends = (factor.least, factor.mean, factor.most)
         pool = next((n for n, queues in enumerate(pools) if row.queue in queues), None)
         if pool is None:
             found.unserved = row.queue

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -18,8 +19,8 @@ from mangen.ledger import door, jobs
 
 #: samples of a kind that count: older ones are forgotten
 WINDOW = 64
-#: samples that a guess weighs as much as
-_GUESS = 2.0
+#: samples, as much as which a guess weighs
+_GUESS = 1.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,16 +48,18 @@ class Duration:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Factor:
-    """What planned seconds are multiplied by: 10 %, on the average, 90 %."""
+    """What planned seconds are multiplied by."""
 
-    low: float
+    low: float  #: of one item: 10 % have less
     mean: float
-    high: float
+    high: float  #: of one item: 90 % have less
+    least: float  #: the mean itself may be so low, for all that was seen
+    most: float  #: and so high
     known: bool  #: such work was seen, here or in another bucket
 
 
 #: nothing like it was ever seen: as planned, give or take much
-UNKNOWN = Factor(0.4, 1.0, 2.5, known=False)
+UNKNOWN = Factor(low=0.4, mean=1.0, high=2.5, least=0.4, most=2.5, known=False)
 
 
 class Learned:
@@ -102,18 +105,22 @@ def _lean(seen: Sequence[Duration], guess: Factor) -> Factor:
     if not total:
         return guess
 
-    def mixed(name: str, guessed: float) -> float:
-        summed = sum(w * float(getattr(one, name)) for w, one in zip(weights, seen, strict=True))
+    def mixed(of: Callable[[Duration], float], guessed: float) -> float:
+        summed = sum(w * of(one) for w, one in zip(weights, seen, strict=True))
         return (summed + _GUESS * guessed) / (total + _GUESS)
 
-    if not guess.known:  # the spread of what is unknown says nothing of this
-        middle = mixed("factor", guess.mean)
-        low, high = mixed("factor_low", guess.low), mixed("factor_high", guess.high)
-        return Factor(min(low, middle), middle, max(high, middle), known=True)
+    def error(one: Duration) -> float:
+        return (one.factor_high - one.factor_low) / (2 * math.sqrt(max(1, one.fresh)))
+
+    middle = mixed(lambda one: one.factor, guess.mean)
+    low = mixed(lambda one: one.factor_low, guess.low if guess.known else middle)
+    high = mixed(lambda one: one.factor_high, guess.high if guess.known else middle)
     return Factor(
-        mixed("factor_low", guess.low),
-        mixed("factor", guess.mean),
-        mixed("factor_high", guess.high),
+        low=min(low, middle),
+        mean=middle,
+        high=max(high, middle),
+        least=min(middle, mixed(lambda one: one.factor - error(one), guess.least)),
+        most=max(middle, mixed(lambda one: one.factor + error(one), guess.most)),
         known=True,
     )
 

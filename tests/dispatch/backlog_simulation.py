@@ -23,14 +23,17 @@ STAGES = {
 class Backlog:
     """Projects of anchors, panels, clips and one film each, on some devices."""
 
-    def __init__(self, seed, *, projects, shots, devices, weights=(1.0,), noise=0.35):
+    def __init__(self, seed, *, projects, shots, devices, weights=(1.0,), noise=0.35, before=0):
         self.random = random.Random(seed)
         self.devices, self.noise = devices, noise
         self.now = 0.0
         self.weight = {p: weights[p % len(weights)] for p in range(projects)}
         self.served = dict.fromkeys(self.weight, 0.0)
         self.ended: dict[int, float] = {}
-        self.samples = {stage: [] for stage in STAGES}
+        self.samples = {
+            stage: [(factor * self.random.lognormvariate(0, noise), 1.0) for _ in range(before)]
+            for stage, (_, factor, _) in STAGES.items()
+        }
         self.jobs: dict[int, dict] = {}
         self.waiting: list[int] = []
         self.running: list[tuple[float, int]] = []
@@ -83,7 +86,8 @@ class Backlog:
 
     def _turn(self, number):
         job = self.jobs[number]
-        return job["klass"], self.served[job["project"]] // QUANTUM, number
+        turn = self.served[job["project"]] // QUANTUM
+        return job["klass"], turn, self.foretold(job), number  # as rank has it: the short first
 
     def learned(self):
         rows = []

@@ -136,17 +136,22 @@ def test_backlogs_count_what_can_be_done(learned):
 
 
 @pytest.mark.parametrize(
-    "shape",
+    ("shape", "least", "most"),
     [
-        {"projects": 16, "shots": (3, 24), "devices": 2},
-        {"projects": 12, "shots": (3, 24), "devices": 6, "weights": (1.0, 2.0)},
-        {"projects": 1, "shots": (60, 60), "devices": 4},
+        ({"projects": 16, "shots": (3, 24), "devices": 2, "before": 30}, 0.95, 0.2),
+        (
+            {"projects": 12, "shots": (3, 24), "devices": 6, "weights": (1, 2), "before": 30},
+            0.95,
+            0.2,
+        ),
+        ({"projects": 1, "shots": (60, 60), "devices": 4, "before": 30}, 0.95, 0.2),
+        ({"projects": 16, "shots": (3, 24), "devices": 4}, 0.75, 0.4),
     ],
-    ids=["two devices", "six, weighted", "one project"],
+    ids=["two devices", "six, by weight", "one project", "nothing known at first"],
 )
-def test_the_range_holds_the_true_end_of_a_simulated_backlog(shape):
+def test_the_range_holds_the_true_end_of_a_simulated_backlog(shape, least, most):
     backlog = backlog_simulation.Backlog(7, **shape)
     held, error, width = backlog_simulation.score(backlog, backlog.run())
-    assert held >= 0.8
-    assert error < 0.25
-    assert width < 1.4
+    assert held >= least
+    assert error < most
+    assert width < 1.6

@@ -100,7 +100,11 @@ def test_a_factor_leans_on_what_is_alike_while_it_is_new():
     assert known.factor("animate", "b", "m").mean == pytest.approx(2.0, rel=0.04)
     assert known.factor("animate", "b", "m").known
     both = durations.Learned([duration(2.0, bucket="other"), duration(8.0, fresh=2)])
-    assert 4.0 < both.factor("animate", "b", "m").mean < 6.0
+    new = both.factor("animate", "b", "m")
+    assert 5.0 < new.mean < 7.0
+    old = durations.Learned([duration(8.0)]).factor("animate", "b", "m")
+    assert old.least <= old.mean <= old.most
+    assert new.most - new.least > old.most - old.least  # of the little that was seen
     assert known.factor("animate", "b", "another model") == durations.UNKNOWN
     assert known.factor("voice", "b", "m") == durations.UNKNOWN
 
