@@ -92,7 +92,7 @@ class Pass:
         self._learn(conn, living)
         advanced = self._advance(conn)
         unpublished = self._unpublish(conn, living)
-        promoted = self._publisher.promote(conn)
+        promoted = self._publisher.promote(conn, living)
         return dataclasses.replace(
             advanced,
             released=released,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import itertools
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
@@ -25,7 +26,9 @@ QUEUES = ("gpu.high", "cpu", "gpu.mid", "gpu.low")
 _GATING_BOUND = 100  #: gating jobs that are published and unclaimed, whatever the windows hold
 _CHUNK = 64  #: jobs one look at a queue chooses
 _LINE = 64  #: projects that one look at all of them remembers
-_PROMOTE_S = 60.0
+_PROMOTE_S = 60.0  #: between two looks at what waits too long
+_PROMOTED_SHARE = 0.25  #: of the devices' time, for what moves up a class
+_CREDIT = 10  #: quanta of that time that may be saved up
 _DUTY = 20  #: a look at all projects of a queue is not repeated for so many times its duration
 
 
@@ -83,6 +86,7 @@ class Publisher:
         self._lines: dict[str, _Line] = {}
         self._titles: dict[int, str] = {}
         self._last_promotion = float("-inf")
+        self._credit_s = rules.quantum_s  # that promotions may still move
 
     def publish(
         self, conn: sa.Connection, living: Sequence[jobs.Living], news: Iterable[int] = ()
@@ -108,10 +112,20 @@ class Publisher:
         waiting = load.get(canvas.GATING_QUEUE, publishing.Load()).gating
         return published + self._gate(conn, _GATING_BOUND - waiting)
 
-    def promote(self, conn: sa.Connection) -> int:
-        """Move up what its class has kept waiting too long; answers how much. Now and then."""
+    def promote(self, conn: sa.Connection, living: Sequence[jobs.Living]) -> int:
+        """Move up what its class has kept waiting too long; answers how much. Now and then.
+
+        What moves up takes a part of the devices' time at most: however many wait, the urgent
+        must not drown among them.
+        """
         now = self._clock()
         if now - self._last_promotion < _PROMOTE_S:
+            return 0
+        if self._last_promotion > float("-inf"):
+            earned = _PROMOTED_SHARE * len(living) * (now - self._last_promotion)
+            self._credit_s = min(self._credit_s + earned, _CREDIT * self._rules.quantum_s)
+        self._last_promotion = now
+        if not living or self._credit_s <= 0:
             return 0
         with conn.begin():
             today = self._book.now(conn)
@@ -124,19 +138,20 @@ class Publisher:
                     promoted += self._promote(conn, klass, before)
         if promoted:
             self._lines.clear()
-        else:  # else the next pass goes on: many projects may have waited
-            self._last_promotion = now
         return promoted
 
     def _promote(self, conn: sa.Connection, klass: int, before: dt.datetime) -> int:
-        promoted = 0
+        promoted, quantum = 0, self._rules.quantum_s
         for queue in QUEUES:
+            if self._credit_s <= 0:
+                break
             with conn.begin():
-                promoted += len(
-                    self._book.promote_jobs(
-                        conn, queue, klass, before=before, quantum_s=self._rules.quantum_s
-                    )
-                )
+                moved = self._book.promote_jobs(
+                    conn, queue, klass, before=before, quantum_s=quantum,
+                    projects=math.ceil(self._credit_s / quantum),
+                )  # fmt: skip
+            promoted += len(moved)
+            self._credit_s -= sum(moved.values())
         return promoted
 
     def _publish(self, conn: sa.Connection, queue: str, limit: int, room: windows.Windows) -> int:

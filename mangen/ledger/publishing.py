@@ -18,7 +18,7 @@ from mangen.ledger import door, jobs, passing
 #: (class, project): a project's part of a queue
 Lane: TypeAlias = tuple[int, int]
 
-#: projects that one promotion moves, and jobs of each that it looks at
+#: jobs of one project that one promotion looks at
 _PAGE = 100
 
 
@@ -110,12 +110,14 @@ class Publishing(door.Door):
         *,
         before: dt.datetime,
         quantum_s: float = 60.0,
+        projects: int = 1_000,
         by: str = passing.BY,
-    ) -> Sequence[int]:
+    ) -> Mapping[int, float]:
         """Move what waits in a lane since `before` to the next higher class and queue.
 
-        Only of projects that the lane has not served since then, and a quantum of each: their
-        next wait as long again. Of a few projects at once: call it until it answers nothing.
+        Only of projects that the lane has not served since then, of so many of them those that
+        wait longest, and a quantum of each: their next wait as long again. Answers the jobs that
+        moved, with their predicted seconds.
         """
         found = door.run(
             conn,
@@ -125,10 +127,10 @@ class Publishing(door.Door):
             before=before,
             quantum_s=float(quantum_s),
             most=_PAGE,
-            projects=_PAGE,
+            projects=projects,
             by=by,
         )
-        return list(found.scalars())
+        return {row.id: row.seconds for row in found}
 
     def published_load(self, conn: sa.Connection) -> Mapping[str, Load]:
         """Queue -> what nobody has claimed of it; queues without any are left out."""

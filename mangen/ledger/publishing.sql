@@ -169,19 +169,18 @@ WITH RECURSIVE found (project) AS (
         ORDER BY j.project LIMIT 1
     ) n
 ), stale AS MATERIALIZED (
-    SELECT f.project FROM found f JOIN projects p ON p.id = f.project
-    WHERE p.state = 'open' AND NOT p.paused
-        AND NOT EXISTS (
-            SELECT 1 FROM shares s WHERE s.project = f.project
-                AND s.lane = CAST(:queue AS text) || '/' || CAST(:klass AS integer)
-                AND s.at >= :before
-        )
+    SELECT f.project FROM found f
+    JOIN projects p ON p.id = f.project
+    LEFT JOIN shares s ON s.project = f.project
+        AND s.lane = CAST(:queue AS text) || '/' || CAST(:klass AS integer)
+    WHERE p.state = 'open' AND NOT p.paused AND (s.at IS NULL OR s.at < :before)
         AND EXISTS (
             SELECT 1 FROM jobs j
             WHERE j.state = 'ready' AND NOT j.held AND j.queue = :queue AND j.class = :klass
                 AND j.project = f.project AND j.ready_at < :before
                 AND (j.not_before IS NULL OR j.not_before <= clock_timestamp())
         )
+    ORDER BY s.at NULLS FIRST, f.project
     LIMIT :projects
 ), best AS MATERIALIZED (
     SELECT b.id FROM stale s CROSS JOIN LATERAL (
@@ -205,7 +204,7 @@ WITH RECURSIVE found (project) AS (
             WHEN 'gpu.low' THEN 'gpu.mid' WHEN 'gpu.mid' THEN 'gpu.high' ELSE j.queue END,
         home_class = coalesce(j.home_class, j.class), home_queue = coalesce(j.home_queue, j.queue)
     FROM picked p WHERE j.id = p.id AND j.class > 0
-    RETURNING j.id, j.attempt, j.project, j.queue, j.class, p.state AS was
+    RETURNING j.id, j.attempt, j.project, j.queue, j.class, j.seconds_est, p.state AS was
 ), logged AS (
     INSERT INTO events (job, attempt, "from", "to", query, owner)
     SELECT id, attempt, was, 'ready', 'promote_jobs', :by FROM moved
@@ -219,7 +218,7 @@ WITH RECURSIVE found (project) AS (
     ) n ORDER BY project, lane
     ON CONFLICT (project, lane) DO UPDATE SET at = excluded.at
 )
-SELECT id FROM moved ORDER BY id;
+SELECT id, seconds_est AS seconds FROM moved ORDER BY id;
 
 -- name: published_load
 SELECT queue, count(*) AS jobs, sum(seconds_est) AS seconds,

@@ -100,26 +100,39 @@ def test_what_gates_goes_beyond_the_windows_but_is_bounded_and_urgent_work_does_
     assert {one.klass for one in world.rung} == {0}
 
 
-def test_a_class_that_starves_moves_up_and_no_further(make):
+def test_a_class_that_starves_moves_up_a_bounded_part_of_the_time(make):
     world = make(rules=rules(mid_limit_s=3600))
+    world.worker(capacity=0, room=0)
     low = world.another(klass=2)
     world.want(*(job(f"s{n}", queue="gpu.mid", seconds=30) for n in range(3)), project=low)
-    world.want(job("hot", queue="gpu.mid"))
+    world.want(job("hot", queue="gpu.mid", seconds=30))
     assert world.run().promoted == 0
     world.sql("update jobs set ready_at = ready_at - interval '7 hours'")
-    world.clock.now += 61
-    assert world.run().promoted == 3, "two of the low, a quantum's worth, and the one of mid"
+
+    def later(seconds):
+        for _ in range(seconds // 2):
+            world.clock.now += 2
+            world.book.beat(["w/0/1"], {"window": [], "room": 0, "capacity": 0})
+            if done := world.run().promoted:
+                return done
+        return 0
+
+    assert later(62) == 3, "the one of mid, and a quantum's worth of low"
     found = world.sql("select subject, queue, class from jobs order by id")
     assert [tuple(row) for row in found] == [
         ("s0", "gpu.mid", 1), ("s1", "gpu.mid", 1), ("s2", "gpu.low", 2), ("hot", "gpu.high", 0),
     ]  # fmt: skip
-    world.clock.now += 61
-    assert world.run().promoted == 0, "where they are now, they wait for its limit again"
+    world.want(job("warm", queue="gpu.mid"), project=world.another())
+    world.run()
+    world.sql("update jobs set ready_at = ready_at - interval '2 hours' where subject = 'warm'")
+    assert later(62) == 0, "a quarter of a minute of one device is not yet what moved"
+    assert later(62) == 1
 
 
 @pytest.mark.parametrize("limit", [0.0, 9 * 3600.0])
 def test_a_limit_of_zero_or_not_yet_reached_promotes_nothing(make, limit):
     world = make(rules=rules(mid_limit_s=limit))
+    world.worker(capacity=0, room=0)
     world.want(job("a", queue="gpu.mid"))
     world.run()
     world.sql("update jobs set ready_at = ready_at - interval '8 hours'")

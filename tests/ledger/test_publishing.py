@@ -206,7 +206,7 @@ def test_promote_jobs_moves_what_a_lane_keeps_waiting_a_quantum_at_a_time(desk, 
     def promote(klass=1, queue="gpu.mid", ago=3600):
         with desk.book.transaction() as conn:
             before = desk.book.now(conn) - dt.timedelta(seconds=ago)
-            return desk.book.promote_jobs(conn, queue, klass, before=before, quantum_s=60)
+            return list(desk.book.promote_jobs(conn, queue, klass, before=before, quantum_s=60))
 
     assert promote() == [], "ready for no hour yet"
     desk.sql("update jobs set ready_at = clock_timestamp() - interval '2 hours'")
@@ -230,7 +230,7 @@ def test_a_lane_that_serves_a_project_promotes_none_of_its_backlog(desk, wanted)
     with desk.book.transaction() as conn:
         desk.book.charge_shares(conn, "gpu.mid/1", {desk.project: 5.0}, 0.0)
         before = desk.book.now(conn) - dt.timedelta(hours=1)
-        assert desk.book.promote_jobs(conn, "gpu.mid", 1, before=before) == []
+        assert desk.book.promote_jobs(conn, "gpu.mid", 1, before=before) == {}
     assert a
     assert b
 
