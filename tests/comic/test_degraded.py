@@ -57,29 +57,25 @@ def lost(line, count):
     return {("illustrate", subject) for subject in line.shots()[1 : 1 + count]}
 
 
-def test_an_episode_is_degraded_by_a_lost_shot_and_whole_after_a_retry(line):
+def test_an_episode_fails_or_is_degraded_by_how_much_is_lost_and_a_retry_mends_it(line):
+    line.run(failing=lost(line, len(line.shots()) - 1))
+    film = line.studio.job("assemble", "e1")
+    assert (film.state, film.error_kind, line.episode().video) == ("failed", "permanent", None)
+    assert "pieces failed, more than 30%" in film.error
+
     [(_, subject)] = gone = lost(line, 1)
+    line.studio.do(control.retry, "e1")
     line.run(failing=gone)
-    episode = line.episode()
-    assert episode.state == "degraded"
-    assert [one["what"] for one in episode.replaced] == [f"shot {subject}"]
+    degraded = line.episode()
+    assert degraded.state == "degraded"
+    assert [one["what"] for one in degraded.replaced] == [f"shot {subject}"]
     assert line.studio.states()["animate", subject] == "skipped"
+
     line.studio.do(control.retry, "e1")
     line.run()
     mended = line.episode()
     assert (mended.state, mended.replaced) == ("done", [])
-    assert mended.video != episode.video
-
-
-def test_with_too_much_replaced_an_episode_fails_and_says_how_much(line):
-    gone = lost(line, len(line.shots()) - 1)
-    line.run(failing=gone)
-    film = line.studio.job("assemble", "e1")
-    assert (film.state, film.error_kind, line.episode().video) == ("failed", "permanent", None)
-    assert "pieces failed, more than 30%" in film.error
-    line.studio.do(control.retry, "e1")
-    line.run()
-    assert line.episode().state == "done"
+    assert mended.video != degraded.video
 
 
 def test_clips_that_turn_out_to_be_broken_count_too(line):
