@@ -135,3 +135,22 @@ def test_the_grown_wear_the_colour_of_their_childhood(seed):
     clash = np.abs(np.subtract(colour.of(child["main"]), colour.of(grown["main"]))).sum() < 150
     assert near or clash
     assert grown["hat"] == child["hat"]
+
+
+@pytest.mark.parametrize("era", ["republic", "modern", "campus", "countryside"])
+def test_a_boy_has_the_hair_and_marks_of_the_man(era):
+    for seed in range(12):
+        look = wardrobe.features(sheet("闰土", age="child", era=era, seed=seed))
+        boy, man = wardrobe.aged(look, "child"), wardrobe.aged(look, "adult")
+        lasting = (
+            "hair_style",
+            "hair",
+            "skin",
+            "brow_form",
+            "brow",
+            "mole",
+            "mole_at",
+            "nick",
+            "hat",
+        )
+        assert [boy[part] for part in lasting] == [man[part] for part in lasting]

@@ -336,13 +336,12 @@ def _passing(
 
 
 def _hair(sheet: protocol.CharacterSheet, chance: _Chance, life: str, row: int) -> str:
-    """A hairdo of its age; who could wear the child's still does, and so is known again."""
+    """A hairdo of its age; a child who can wear the grown one's does, and so is known again."""
     known = _row(lookbook.HAIR, sheet.era, row)
-    if life == "adult":
-        child = chance.of("hair child", _row(lookbook.HAIR, sheet.era, row + 2))
-        if child in known and chance.share("hair kept") < 0.85:
-            return child
-    return chance.of(f"hair {life}", known)
+    if life != "child":
+        return chance.of(f"hair {life}", known)
+    grown = chance.of("hair adult", _row(lookbook.HAIR, sheet.era, row - 2))
+    return grown if grown in known else chance.of("hair child", known)
 
 
 def _row(book: Mapping[str, tuple[tuple[str, ...], ...]], era: str, row: int) -> tuple[str, ...]:
