@@ -1,0 +1,1 @@
+"""Diffusion models behind the stages: families of pipelines, their batches, their checkpoints."""
