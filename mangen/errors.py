@@ -27,6 +27,10 @@ class TextError(UsageError):
     """The text can't be used."""
 
 
+class ModelError(UsageError):
+    """A model can't be used."""
+
+
 class UnknownProject(UsageError):
     """There is no such project."""
 
