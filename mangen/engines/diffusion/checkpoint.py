@@ -118,11 +118,11 @@ def read(folder: pathlib.Path, variant: str | None = None) -> Index:
     heavy = {one.name: one for one in parts.values() if not _WEIGHTLESS.search(one.kind)}
     if not heavy:
         raise errors.ModelError(f"{folder / INDEX} names no component with weights")
-    chosen = shards.choose(
-        {name: one.folder for name, one in heavy.items()}, _stems(heavy), variant
-    )
+    stems = {name: _stem(one) for name, one in heavy.items()}
+    folders = {name: one.folder for name, one in heavy.items()}
+    chosen = shards.choose(folders, stems, variant)
     for name, one in heavy.items():
-        files = shards.read(one.folder, _stems(heavy)[name], chosen)
+        files = shards.read(one.folder, stems[name], chosen)
         parts[name] = dataclasses.replace(one, files=files)
         _check_dtype(parts[name])
     return Index(
