@@ -68,6 +68,9 @@ class Task:
     mask: Image | None = None
     characters: tuple[CharacterFeatures, ...] = ()
     motion: str = ""
+    #: passes of exactly so many members, copies beside too few: one seed gives the same bits then,
+    #: whoever runs beside it; 0: as many as there are
+    pad: int = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -224,12 +227,19 @@ def key_of(
     guided: bool,
     scheduler: str,
     adapters: str = "",
+    pad: int = 0,
 ) -> str:
-    """A bucket's name: model, adapter set, width, height, frames, CFG, scheduler, dtype."""
+    """A bucket's name: model, adapter set, width, height, frames, CFG, scheduler, dtype, pad."""
     width, height, frames = size
     return "|".join(
         (
             model.name, model.digest[:12], adapters or "plain", f"{width}x{height}x{frames}",
-            "cfg" if guided else "free", scheduler, model.dtype,
+            "cfg" if guided else "free", scheduler, model.dtype, f"pad{pad}" if pad else "any",
         )
     )  # fmt: skip
+
+
+def pad_of(bucket: str) -> int:
+    """What its last word says of the passes' size."""
+    last = bucket.rpartition("|")[2]
+    return int(last.removeprefix("pad")) if last.startswith("pad") else 0

@@ -1,0 +1,71 @@
+"""Pictures to latents and back, one at a time, in the precision that is safe for this VAE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+if TYPE_CHECKING:
+    from mangen.engines.diffusion import family
+
+
+class Vae:
+    """A loaded AutoencoderKL. Encoding takes the distribution's mode: one picture, one latent."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.scale = 2 ** (len(module.config.block_out_channels) - 1)
+        self.channels = int(module.config.latent_channels)
+
+    @property
+    def safe(self) -> bool:
+        """Whether it runs in single precision already."""
+        return bool(self._module.dtype == torch.float32)
+
+    def encode(self, picture: family.Image, high: int, wide: int, hidden: Any = None) -> Any:
+        """Latents of a picture, brought to a size; `hidden` is 1 where it is left out."""
+        pixels = torch.from_numpy(resized(picture, high, wide).astype(np.float32) / 127.5 - 1)
+        pixels = pixels.permute(2, 0, 1)[None].to(self._module.device)
+        if hidden is not None:
+            pixels = pixels * (hidden.to(pixels) < 0.5)
+        found = self._module.encode(pixels.to(self._module.dtype)).latent_dist.mode()
+        mean, deviation = self._normal(found)
+        return (found - mean) * self._module.config.scaling_factor / deviation
+
+    def decode(self, latents: Any) -> Any:
+        """Frames (n, height, width, 3) in 0..1 of latents (n, channels, ...), as numpy floats."""
+        latents = latents.to(self._module.device, self._module.dtype)
+        mean, deviation = self._normal(latents)
+        latents = latents * deviation / self._module.config.scaling_factor + mean
+        made = self._module.decode(latents, return_dict=False)[0]
+        return (made / 2 + 0.5).clamp(0, 1).float().cpu().permute(0, 2, 3, 1).numpy()
+
+    def decode_safely(self, latents: Any) -> Any:
+        """As `decode`, in single precision for this once."""
+        before = self._module.dtype
+        try:
+            self._module.to(torch.float32)
+            return self.decode(latents)
+        finally:
+            self._module.to(before)
+
+    def _normal(self, like: Any) -> tuple[Any, Any]:
+        """Mean and deviation of the latents, where the model knows them by channel."""
+        config = self._module.config
+        if config.get("latents_mean") is None or config.get("latents_std") is None:
+            return 0.0, 1.0
+        mean, deviation = (
+            torch.tensor(config[name]).view(1, -1, 1, 1).to(like)
+            for name in ("latents_mean", "latents_std")
+        )
+        return mean, deviation
+
+
+def resized(picture: Any, high: int, wide: int) -> Any:
+    """A picture or a mask at this size, itself where it has it."""
+    if picture.shape[:2] == (high, wide):
+        return picture
+    return np.asarray(Image.fromarray(picture).resize((wide, high), Image.Resampling.LANCZOS))
