@@ -17,6 +17,7 @@ from mangen.cli import (
     foretold,
     histories,
     looks,
+    models,
     project,
     run,
     show,
@@ -67,7 +68,7 @@ for _command in (
     run.drain,
     steer.pause, steer.resume, steer.cancel, steer.retry, steer.priority, storyboard.retake,
     storyboard.storyboard, steer.purge, steer.acts,
-    looks.wardrobe, dev.test, dev.bench,
+    models.models, looks.wardrobe, dev.test, dev.bench,
 ):  # fmt: skip
     root.add_command(_command)
 

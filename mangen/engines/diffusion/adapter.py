@@ -16,7 +16,7 @@ _PARTS = ("image_proj.", "ip_adapter.")
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Adapter:
-    """`plus` takes a picture's patches, the plain one its single embedding."""
+    """`plus` takes the states of a picture's patches, the plain one its single embedding."""
 
     path: pathlib.Path
     parameters: int
@@ -35,18 +35,28 @@ def read(path: pathlib.Path) -> Adapter:
     for part in _PARTS:
         if not any(name.startswith(part) for name in found.shapes):
             raise errors.ModelError(f"{path} is no IP-Adapter: it has no {part}* weights")
-    if any(name.startswith("image_proj.perceiver_resampler") for name in found.shapes):
+    kind, inlet = _kind(path, found)
+    return Adapter(
+        path=path,
+        parameters=sum(found.elements.values()),
+        embedding=found.shapes[inlet][-1] if inlet in found.shapes else 0,
+        plus=kind != "plain",
+    )
+
+
+def _kind(path: pathlib.Path, found: weights.Weights) -> tuple[str, str]:
+    """The kind of a file, as diffusers tells them apart, and the weight that takes the picture."""
+    have = {name.removeprefix(_PARTS[0]) for name in found.shapes}
+    if "proj.weight" in have:
+        return "plain", "image_proj.proj.weight"
+    if "proj.3.weight" in have:
+        return "full", "image_proj.proj.0.weight"
+    if "perceiver_resampler.proj_in.weight" in have or "norm.weight" in have:
         raise errors.ModelError(
             f"{path} is an IP-Adapter of face embeddings (FaceID), which mangen doesn't make: use "
             "one of pictures"
         )
-    plus = "image_proj.latents" in found.shapes
-    inlet = found.shapes.get(
-        "image_proj.proj_in.weight" if plus else "image_proj.proj.weight", (0, 0)
-    )
-    return Adapter(
-        path=path, parameters=sum(found.elements.values()), embedding=inlet[-1], plus=plus
-    )
+    return "plus", "image_proj.proj_in.weight"
 
 
 def of(index: checkpoint.Index) -> Adapter | None:

@@ -140,15 +140,15 @@ def read(folder: pathlib.Path, variant: str | None = None) -> Index:
     )
 
 
-def digest(index: Index) -> str:
+def digest(index: Index, more: Iterable[pathlib.Path] = ()) -> str:
     """Answer the sha256 of all that it computes with: every byte is read, seconds a gigabyte."""
     total = hashlib.sha256(index.outline.encode())
-    for file in index.files:
+    for path in [*(file.path for file in index.files), *more]:
         try:
-            with file.path.open("rb") as opened:
+            with path.open("rb") as opened:
                 total.update(hashlib.file_digest(opened, "sha256").digest())
         except OSError as error:
-            raise errors.ModelError(f"can't read {file.path}: {error.strerror}") from error
+            raise errors.ModelError(f"can't read {path}: {error.strerror}") from error
     return total.hexdigest()
 
 

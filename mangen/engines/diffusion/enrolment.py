@@ -1,0 +1,65 @@
+"""Enrolment: from a folder on the disk to a model that can be registered. No torch here."""
+
+from __future__ import annotations
+
+import pathlib
+
+from mangen import errors
+from mangen.engines.diffusion import abilities, adapter, checkpoint, family, registry, weights
+
+
+def enrol(
+    name: str,
+    folder: pathlib.Path,
+    *,
+    dtype: str = "",
+    variant: str | None = None,
+    ip_adapter: pathlib.Path | None = None,
+    limits: registry.Limits | None = None,
+    steps: int | None = None,
+    guidance: float | None = None,
+    scheduler: str = "",
+) -> registry.Model:
+    """Check a folder and read every byte of it; raises ModelError that names what is wrong.
+
+    Without `dtype` it runs in what it is stored in; without `ip_adapter` with the one that lies in
+    the folder, if any.
+    """
+    if dtype and dtype not in weights.RUN_IN:
+        raise errors.ModelError(f"{name} can't run in {dtype!r}: write {', '.join(weights.RUN_IN)}")
+    index = _index(folder, dtype, variant)
+    kind = family.name_of(index.pipeline)
+    found = adapter.of(index) if ip_adapter is None else adapter.read(ip_adapter)
+    if found is not None:
+        if kind != "sdxl":
+            raise errors.ModelError(
+                f"{found.path}: models of the family {kind} ({index.pipeline}) take no IP-Adapter"
+            )
+        adapter.check(found, index)
+    return registry.Model(
+        name=name,
+        folder=index.folder,
+        family=kind,
+        pipeline=index.pipeline,
+        dtype=dtype or (index.dtype if index.dtype in weights.RUN_IN else "bfloat16"),
+        roles=abilities.of(index, kind),
+        licence=index.licence,
+        limits=limits or registry.Limits(),
+        steps=steps,
+        guidance=guidance,
+        scheduler=scheduler,
+        variant=index.variant,
+        adapter="" if found is None else str(found.path),
+        digest=checkpoint.digest(index, [] if found is None else [found.path]),
+        outline=index.outline,
+    )
+
+
+def _index(folder: pathlib.Path, dtype: str, variant: str | None) -> checkpoint.Index:
+    """Read the files that fit best: what runs in half precision needs no others on the disk."""
+    if dtype == "float16" and variant is None:
+        try:
+            return checkpoint.read(folder, "fp16")
+        except errors.ModelError:
+            pass  # not there, or not whole: then the plain ones, whose faults are told
+    return checkpoint.read(folder, variant)
