@@ -295,6 +295,8 @@ def _sheet(found: Sequence[estimates.Estimate]) -> table.Table:
 
 
 def _misfit(one: estimates.Estimate, vram: float) -> str:
+    if one.largest == one.cap:
+        return f"{one.stage}: {one.batch} at once are too many: this model runs {one.cap} at most"
     if one.largest:
         return f"{one.stage}: {one.batch} at once don't fit on {vram:g} GiB: {one.largest} do"
     return f"{one.stage} does not fit on {vram:g} GiB; what would: {'; '.join(one.instead)}"

@@ -39,6 +39,7 @@ class Estimate:
     reserved: int  #: what the gate asks for it until peaks were measured
     largest: int
     first: int
+    cap: int  #: the largest batch that the family runs, whatever the card
     instead: tuple[str, ...] = ()
 
     @property
@@ -66,8 +67,8 @@ def of(
     task = _task(role, width, height, length)
     spec = owner.spec(model, role)
     room = card - cuda.CONTEXT_GUESS - spec.weight_bytes
-    counts = range(1, owner.cap(model, task) + 1)
-    peaks = [owner.peak(model, task, members) for members in counts]
+    cap = owner.cap(model, task)
+    peaks = [owner.peak(model, task, members) for members in range(1, cap + 1)]
     largest = sum(peak <= room for peak in peaks)
     peak = owner.peak(model, task, batch)
     return Estimate(
@@ -82,6 +83,7 @@ def of(
         reserved=int(peak * spec.cold_factor),
         largest=largest,
         first=sum(peak * spec.cold_factor <= room for peak in peaks),
+        cap=cap,
         instead=() if largest else tuple(_instead(owner, model, task, card)),
     )
 

@@ -53,7 +53,7 @@ def pipeline(model: registry.Model, kind: str = "DiffusionPipeline", **more: Any
     try:
         found = getattr(library, kind).from_pretrained(
             str(folder), dtype=dtype(model.dtype), local_files_only=True,
-            use_safetensors=True, **more,
+            use_safetensors=True, variant=model.variant or None, **more,
         )  # fmt: skip
     except (OSError, ValueError, RuntimeError, KeyError, AttributeError) as error:
         if device.out_of_memory(error):

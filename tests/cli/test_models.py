@@ -1,0 +1,131 @@
+"""The commands around models, in a home without services: none of them needs any."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from mangen.cli import main
+from tests.engines.diffusion import forged
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    for name in [name for name in os.environ if name.startswith("MANGEN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MANGEN_HOME", str(tmp_path / "var"))
+
+    def run(*argv):
+        capfd.readouterr()
+        code = main.main(["models", *map(str, argv)])
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_a_model_is_added_listed_and_forgotten(run, tmp_path):
+    assert run("list") == (0, "no model yet: `manage.py models add NAME FOLDER` adds one\n", "")
+    folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
+    code, out, err = run("add", "sd", folder, "--steps", 4, "--role", "image")
+    assert (code, out) == (0, "sd: StableDiffusionXLPipeline, float16, plays image\n")
+    assert "no licence" in err
+    code, out, err = run("add", "other", folder, "--role", "image", "--json")
+    told = json.loads(out)
+    assert (code, told["plays"], told["notes"][0]) == (0, ["image"], "image was played by sd")
+    code, out, _ = run("list", "--json")
+    assert [(one["name"], one["plays"], one["fault"]) for one in json.loads(out)] == [
+        ("other", ["image"], ""), ("sd", [], ""),
+    ]  # fmt: skip
+    assert run("remove", "other")[:2] == (0, "other is forgotten; nobody plays image\n")
+    assert folder.exists()
+    code, _, err = run("remove", "other")
+    assert (code, "no model 'other'; there are sd" in err) == (2, True)
+    (folder / "unet" / "diffusion_pytorch_model.safetensors").unlink()
+    code, out, _ = run("list")
+    assert (code, "unet" in out) == (1, True)
+
+
+def test_a_bad_folder_is_refused_and_nothing_is_written(run, tmp_path):
+    folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
+    (folder / "vae" / "diffusion_pytorch_model.safetensors").rename(folder / "vae" / "old.bin")
+    for arguments, words in (
+        (("add", "sd", tmp_path / "none"), "is not there"),
+        (("add", "sd", folder), "pickle"),
+        (("add", "s d", folder), "pickle"),
+        (("add", "sd", folder, "--role", "hero"), "hero"),
+        (("add", "sd", folder, "--dtype", "int4"), "int4"),
+        (("estimate", "sd"), "no model 'sd'; there are none yet"),
+        (("warm", "sd"), "no model 'sd'"),
+        (("estimate", "sd", "--size", "768"), "768x1344"),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert words in err
+    assert not (tmp_path / "var").exists()
+
+
+def test_an_estimate_is_told_by_stage(run, tmp_path):
+    run("add", "sd", forged.checkpoint(tmp_path / "m", forged.SMALL), "--max-batch", 3)
+    code, out, _ = run("estimate", "sd", "--size", "768x1344", "--batch", 2)
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:]] == [
+        "illustrate", "anchor", "repaint", "upscale",
+    ]  # fmt: skip
+    code, out, err = run("estimate", "sd", "--batch", 4)
+    assert (code, "4 at once are too many: this model runs 3 at most" in err) == (1, True)
+    code, out, err = run("estimate", "sd", "--size", "1024x1024", "--vram", 2)
+    assert code == 1
+    assert "illustrate does not fit on 2 GiB; what would: " in err
+    code, out, _ = run("estimate", "sd", "--size", "1024x1024", "--vram", 2, "--json")
+    assert json.loads(out)[0]["instead"][-1] == "a card that has 4 GiB"
+    code, _, err = run("estimate", "sd", "--size", "770x1344")
+    assert (code, "768x1344" in err) == (1, True)
+
+
+def test_a_family_that_is_not_built_says_so(run, tmp_path):
+    run("add", "x", forged.checkpoint(tmp_path / "x", forged.SMALL, pipeline="PixArtPipeline"))
+    code, _, err = run("estimate", "x")
+    assert (code, "can't run its family yet: generic (PixArtPipeline)" in err) == (2, True)
+
+
+_LIGHT = """
+import sys
+from mangen.cli import main
+for line in sys.argv[1:]:
+    assert main.main(line.split()) == 0, line
+print(*[name for name in ("torch", "diffusers", "transformers") if name in sys.modules])
+"""
+
+
+def test_only_those_who_compute_load_torch(run, tmp_path):
+    forged.checkpoint(tmp_path / "m", forged.SMALL)
+    done = subprocess.run(
+        [sys.executable, "-c", _LIGHT, "models --help", "models add sd m", "models list",
+         "models estimate sd"],
+        capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_tiny_models_are_made_and_tried(run, tmp_path):
+    pytest.importorskip("diffusers", reason="the gpu extra is not installed")
+    folder = tmp_path / "tiny"
+    code, out, _ = run("tiny", folder, "--json")
+    assert (code, list(json.loads(out))) == (
+        0, ["sdxl", "i2vgen_xl", "flux2_klein", "wan22_ti2v"],
+    )  # fmt: skip
+    code, _, err = run("tiny", folder)
+    assert (code, "is there already" in err) == (2, True)
+    code, out, _ = run("add", "sd", folder / "sdxl")
+    assert out == "sd: StableDiffusionXLPipeline, float32, plays image, anchor, inpaint, upscale\n"
+    code, out, _ = run("warm", "sd", "--device", "cpu", "--json")
+    assert (code, json.loads(out)["device"]) == (0, "cpu")
