@@ -93,6 +93,7 @@ def test_nothing_is_called_utils():
         ("mangen.pooling", ("torch", "celery", "sqlalchemy")),
         ("mangen.pooling.celery_pool", ("torch", "sqlalchemy")),
         ("mangen.worker", ("torch", "cv2", "onnxruntime", "av")),
+        ("mangen.engines.diffusion.trial", ("torch", "diffusers", "transformers", "numpy")),
     ],
 )
 def test_importing_stays_light(module, absent, tmp_path):

@@ -72,8 +72,12 @@ def test_a_broken_file_is_named(tmp_path):
         settings.load({}, file)
 
 
-#: they read and set the variables of CUDA and of torch, never ours
-CUDAS = ("mangen/pooling/devices/cuda.py", "mangen/pooling/devices/nvml.py")
+#: they read and set the variables of CUDA, of torch and of diffusers, never ours
+CUDAS = (
+    "mangen/pooling/devices/cuda.py",
+    "mangen/pooling/devices/nvml.py",
+    "mangen/engines/diffusion/loading.py",
+)
 
 
 def test_only_settings_reads_the_environment():

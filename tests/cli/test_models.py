@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 
@@ -14,6 +16,7 @@ from mangen.cli import main
 from tests.engines.diffusion import forged
 
 ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "models.md"
 
 
 @pytest.fixture
@@ -129,3 +132,11 @@ def test_tiny_models_are_made_and_tried(run, tmp_path):
     assert out == "sd: StableDiffusionXLPipeline, float32, plays image, anchor, inpaint, upscale\n"
     code, out, _ = run("warm", "sd", "--device", "cpu", "--json")
     assert (code, json.loads(out)["device"]) == (0, "cpu")
+
+
+def test_what_the_page_shows_are_commands(run):
+    lines = re.findall(r"^manage\.py models (.+)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert {line.split()[0] for line in lines} == set(main.root.commands["models"].commands)
+    for line in lines:
+        name, *words = shlex.split(line, comments=True)
+        main.root.commands["models"].commands[name].make_context(name, words).close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
 
 from mangen import errors
@@ -39,7 +40,7 @@ def enrol(
     return registry.Model(
         name=name,
         folder=index.folder,
-        family=kind,
+        family=kind if _serves(kind, index) else "generic",
         pipeline=index.pipeline,
         dtype=dtype or (index.dtype if index.dtype in weights.RUN_IN else "bfloat16"),
         roles=abilities.of(index, kind),
@@ -53,6 +54,12 @@ def enrol(
         digest=checkpoint.digest(index, [] if found is None else [found.path]),
         outline=index.outline,
     )
+
+
+def _serves(kind: str, index: checkpoint.Index) -> bool:
+    """Whether the family that its class names can run a folder; one not built yet is believed."""
+    built = importlib.util.find_spec(f"mangen.engines.diffusion.{kind}") is not None
+    return not built or family.of(kind).serves(index)
 
 
 def _index(folder: pathlib.Path, dtype: str, variant: str | None) -> checkpoint.Index:

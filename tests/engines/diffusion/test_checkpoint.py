@@ -163,14 +163,13 @@ def test_abilities_follow_the_pipeline_and_its_parts(folder):
     assert abilities.of(index, "sdxl") == ("image", "anchor", "inpaint", "upscale")
     (folder / "unet" / "config.json").write_text('{"in_channels": 9}')
     assert abilities.of(checkpoint.read(folder), "sdxl") == ("inpaint",)
+    index = json.loads((folder / "model_index.json").read_text())
     for name, roles in (
         ("CogVideoXPipeline", ("video",)),
         ("StableDiffusionUpscalePipeline", ("upscale",)),
         ("QwenImagePipeline", ("image", "anchor")),
     ):
-        index = json.loads((folder / "model_index.json").read_text())
-        index["_class_name"] = name
-        (folder / "model_index.json").write_text(json.dumps(index))
+        (folder / "model_index.json").write_text(json.dumps({**index, "_class_name": name}))
         assert abilities.of(checkpoint.read(folder), "generic") == roles
 
 
@@ -217,3 +216,11 @@ def test_enrolling_says_what_it_will_run_in(tmp_path):
     half = enrolment.enrol("m", folder, dtype="float16")
     assert half.variant == "fp16"
     assert half.digest != model.digest
+
+
+def test_the_refiner_is_not_taken_for_the_base(tmp_path):
+    parts = {name: one for name, one in forged.SMALL.items()
+             if name not in ("text_encoder", "tokenizer")}  # fmt: skip
+    kind = "StableDiffusionXLImg2ImgPipeline"
+    model = enrolment.enrol("r", forged.checkpoint(tmp_path / "r", parts, pipeline=kind))
+    assert (model.family, model.roles) == ("generic", ("upscale",))
