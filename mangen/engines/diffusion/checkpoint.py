@@ -109,6 +109,15 @@ def read(folder: pathlib.Path, variant: str | None = None) -> Index:
     Without `variant` the plain files are taken where they are whole, else the variant that is.
     """
     folder = folder.expanduser().absolute()
+    try:
+        return _read(folder, variant)
+    except OSError as error:
+        raise errors.ModelError(
+            f"can't read {error.filename or folder}: {error.strerror}; mend its permissions"
+        ) from error
+
+
+def _read(folder: pathlib.Path, variant: str | None) -> Index:
     index = _model_index(folder)
     parts = {
         name: _config(folder, name, *map(str, value))

@@ -107,6 +107,10 @@ def test_a_pickle_beside_safetensors_is_left_alone(folder):
     assert checkpoint.read(folder)
 
 
+def test_what_can_not_be_read_is_named(tmp_path):
+    refused(tmp_path / ("n" * 300), "nnn", "can't read")
+
+
 def test_code_in_a_folder_is_never_run(folder):
     index = json.loads((folder / "model_index.json").read_text())
     mine = {**index, "unet": ["my_unet", "MyUNet"]}
