@@ -87,7 +87,9 @@ def add(
     from mangen.engines.diffusion import enrolment, licence, registry  # noqa: PLC0415 - lazy, as all here
 
     limits = registry.Limits(pixels=max_pixels, frames=max_frames, batch=max_batch)
-    model = enrolment.enrol(name, folder, limits=limits, **choices)
+    model = enrolment.enrol(
+        name, folder, limits=limits, roles=roles, before_reading=_tell_reading, **choices
+    )
     book = _registry()
     lost = book.add(model, tuple(roles) or None)
     played = [role for role, holder in book.read().roles.items() if holder == name]
@@ -237,6 +239,11 @@ def _registry(chosen: settings.Settings | None = None) -> registry.Registry:
     from mangen.engines.diffusion import registry  # noqa: PLC0415 - lazy, as all here
 
     return registry.Registry((chosen or settings.load()).root)
+
+
+def _tell_reading(count: int) -> None:
+    if count > _GIB:
+        click.echo(f"reading all of it once, {count / _GIB:.1f} GiB ...", err=True)
 
 
 def _told(model: registry.Model) -> dict[str, Any]:

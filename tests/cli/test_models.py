@@ -60,10 +60,11 @@ def test_a_model_is_added_listed_and_forgotten(run, tmp_path):
 def test_a_bad_folder_is_refused_and_nothing_is_written(run, tmp_path):
     folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
     (folder / "vae" / "diffusion_pytorch_model.safetensors").rename(folder / "vae" / "old.bin")
+    whole = forged.checkpoint(tmp_path / "whole", forged.SMALL)
     for arguments, words in (
         (("add", "sd", tmp_path / "none"), "is not there"),
         (("add", "sd", folder), "pickle"),
-        (("add", "s d", folder), "pickle"),
+        (("add", "s d", whole), "can't name a model"),
         (("add", "sd", folder, "--role", "hero"), "hero"),
         (("add", "sd", folder, "--dtype", "int4"), "int4"),
         (("estimate", "sd"), "no model 'sd'; there are none yet"),

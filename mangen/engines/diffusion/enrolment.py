@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import pathlib
+from collections.abc import Callable, Iterable
 
 from mangen import errors
 from mangen.engines.diffusion import abilities, adapter, checkpoint, family, registry, weights
@@ -20,11 +22,14 @@ def enrol(
     steps: int | None = None,
     guidance: float | None = None,
     scheduler: str = "",
+    roles: Iterable[str] = (),
+    before_reading: Callable[[int], None] = lambda _bytes: None,
 ) -> registry.Model:
     """Check a folder and read every byte of it; raises ModelError that names what is wrong.
 
     Without `dtype` it runs in what it is stored in; without `ip_adapter` with the one that lies in
-    the folder, if any.
+    the folder, if any. `roles` are those it is wanted for. `before_reading` hears how many bytes
+    will be read, when nothing else can be wrong any more.
     """
     if dtype and dtype not in weights.RUN_IN:
         raise errors.ModelError(f"{name} can't run in {dtype!r}: write {', '.join(weights.RUN_IN)}")
@@ -37,7 +42,7 @@ def enrol(
                 f"{found.path}: models of the family {kind} ({index.pipeline}) take no IP-Adapter"
             )
         adapter.check(found, index)
-    return registry.Model(
+    model = registry.Model(
         name=name,
         folder=index.folder,
         family=kind if _serves(kind, index) else "generic",
@@ -51,9 +56,12 @@ def enrol(
         scheduler=scheduler,
         variant=index.variant,
         adapter="" if found is None else str(found.path),
-        digest=checkpoint.digest(index, [] if found is None else [found.path]),
         outline=index.outline,
     )
+    registry.check_plays(model, roles)
+    before_reading(index.nbytes())
+    digest = checkpoint.digest(index, [] if found is None else [found.path])
+    return dataclasses.replace(model, digest=digest)
 
 
 def _serves(kind: str, index: checkpoint.Index) -> bool:

@@ -12,7 +12,7 @@ import json
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mangen import errors
@@ -142,13 +142,7 @@ class Registry:
 
         Without `roles` it takes those of its own that nobody plays.
         """
-        for role in roles or ():
-            check_role(role)
-            if role not in model.roles:
-                raise errors.ModelError(
-                    f"{model.name} ({model.pipeline or model.family}) can't play the role {role}; "
-                    f"it can play {', '.join(model.roles) or 'none'}"
-                )
+        check_plays(model, roles or ())
         with self._writing() as book:
             held = dict(book.roles)
             # what it played before and no longer can
@@ -225,6 +219,17 @@ def verify(model: Model) -> checkpoint.Index:
 def check_role(role: str) -> None:
     if role not in ROLES:
         raise errors.ModelError(f"there is no role {role!r}: write {', '.join(ROLES)}")
+
+
+def check_plays(model: Model, roles: Iterable[str]) -> None:
+    """Raise ModelError for a role that there isn't, or that the model can't play."""
+    for role in roles:
+        check_role(role)
+        if role not in model.roles:
+            raise errors.ModelError(
+                f"{model.name} ({model.pipeline or model.family}) can't play the role {role}; "
+                f"it can play {', '.join(model.roles) or 'none'}"
+            )
 
 
 def _data(model: Model) -> dict[str, Any]:

@@ -222,6 +222,18 @@ def test_enrolling_says_what_it_will_run_in(tmp_path):
     assert half.digest != model.digest
 
 
+def test_nothing_large_is_read_before_all_else_is_right(folder):
+    def read(count):
+        assert count == 2 * 3_468_837_867
+        raise InterruptedError
+
+    for wrong in ({"roles": ["video"]}, {"guidance": -1.0}, {"name": "a/b"}):
+        with pytest.raises(errors.ModelError):
+            enrolment.enrol(**{"name": "m", "folder": folder, "before_reading": read, **wrong})
+    with pytest.raises(InterruptedError):
+        enrolment.enrol("m", folder, roles=["image"], before_reading=read)
+
+
 def test_the_refiner_is_not_taken_for_the_base(tmp_path):
     parts = {name: one for name, one in forged.SMALL.items()
              if name not in ("text_encoder", "tokenizer")}  # fmt: skip
