@@ -34,7 +34,12 @@ class Variant:
 VARIANTS: Mapping[str, Variant] = {
     "euler": Variant(kind="EulerDiscreteScheduler"),
     "euler_a": Variant(kind="EulerAncestralDiscreteScheduler"),
-    "ddim": Variant(kind="DDIMScheduler", steps=50),
+    # its own defaults are those of models of pixels, whose values end at 1; latents' do not
+    "ddim": Variant(
+        kind="DDIMScheduler",
+        options={"clip_sample": False, "set_alpha_to_one": False},
+        steps=50,
+    ),
     "dpmpp": Variant(kind="DPMSolverMultistepScheduler", steps=25),
     "unipc": Variant(kind="UniPCMultistepScheduler", steps=20),
     "lcm": Variant(kind="LCMScheduler", steps=6, guidance=1.0),
