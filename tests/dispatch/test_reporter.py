@@ -136,7 +136,7 @@ def running(book, reports):
 
 
 def row(book, job):
-    """Its state, failures and attempt; the reporter's own pass may ring for it again at any time."""
+    """Its state, failures and attempt; the reporter's own pass may have rung for it again."""
     (found,) = book.jobs([job])
     state = "ready" if found.state == "published" else found.state
     return state, found.failures, found.attempt
