@@ -19,7 +19,7 @@ DATABASE = "mangen"
 CONFIGURATION = {
     "listen_addresses": "",
     "max_connections": "400",  # 64 workers, which `up` may be asked for: see ledger.connections
-    "shared_buffers": "64MB",
+    "shared_buffers": "256MB",  # the hot indexes of a million jobs; touched as they grow
     "work_mem": "16MB",  # what `status` sorts and counts over ten thousand projects
     "max_wal_size": "1GB",
     "autovacuum_naptime": "10s",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import statistics
 import time
 from collections.abc import Sequence
 
@@ -127,7 +126,3 @@ def measure(small: Table, large: Table, *, rounds: int) -> None:
         if not number:
             for table in (small, large):
                 table.times = Times()
-
-
-def median(times: Sequence[float]) -> float:
-    return statistics.median(times)
