@@ -2,8 +2,9 @@
 
 An embedded Postgres of its own, as the product configures it, fsync on. What is compared is done
 by turns in the same run, and each ratio is the median of the turns; calls of a millisecond are
-compared by their lower quartiles, as what else the machine does only ever adds. docs/benchmarks.md says what
-each figure means. --quick takes seconds on small tables, and shows only that it works.
+compared by their lower quartiles, as what else the machine does only ever adds.
+docs/benchmarks.md says what each figure means. --quick takes seconds on small tables, and shows
+only that it works.
 """
 
 from __future__ import annotations
@@ -181,7 +182,7 @@ def _growth(before: list[float], after: list[float]) -> float:
 
 
 def _quartile(times: list[float]) -> float:
-    return statistics.quantiles(times, n=4, method="inclusive")[0]
+    return sorted(times)[len(times) // 4]
 
 
 def main(argv: list[str]) -> int:
