@@ -13,6 +13,7 @@ from mangen.comic import boards, content, graph, look, model, text
 from mangen.ledger import acting, jobs, ledger, projects
 
 STAGE, SUBJECT = boards.PLANNER, "project"
+_JOBS_PER_CHARACTER = 1 / 6  #: that a storyboard asks for, measured on novels
 _BYTES_PER_CHARACTER = 400  #: what planning holds for one character of text, measured
 
 
@@ -184,5 +185,6 @@ def _storyboard_job(conn: sa.Connection, project: projects.Project) -> jobs.Want
         bucket=STAGE,
         model="",
         seconds_est=1.5 + size / 20_000,
+        brings=int(size * _JOBS_PER_CHARACTER),
         peaks=(150 * 2**20 + size * _BYTES_PER_CHARACTER,),
     )

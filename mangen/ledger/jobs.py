@@ -33,6 +33,7 @@ class Wanted:
     needs: Sequence[Need] = ()
     seconds_est: float = 1.0
     peaks: Sequence[int] = (0,)
+    brings: int = 0  #: jobs that it will insert when it is done, estimated: they count as freed
     #: cancelled when nobody began it in so many seconds; None: it waits for ever
     expires_s: float | None = None
 
@@ -124,7 +125,7 @@ class Candidate:
     bucket: str
     model: str
     peak_bytes: int  #: alone, over the weights
-    frees: int  #: blocked jobs that wait for it
+    frees: int  #: blocked jobs that wait for it, and jobs that it will insert
     klass: int
 
 

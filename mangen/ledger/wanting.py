@@ -196,6 +196,7 @@ def _row(no: int, want: jobs.Wanted) -> dict[str, Any]:
         "cap": want.cap,
         "episode": want.episode,
         "seconds_est": want.seconds_est,
+        "brings": want.brings,
         "peaks": list(want.peaks),
         "expires_s": want.expires_s,
         "params": dict(want.params),
