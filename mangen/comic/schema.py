@@ -31,7 +31,7 @@ SCENE: Mapping[str, Sequence[str]] = {
     "place": (
         "room", "hall", "shop", "classroom", "office", "hospital", "street", "market", "courtyard",
         "river", "sea", "mountain", "forest", "field", "palace", "ruin", "train",
-        "harbour", "deck", "spaceship",
+        "harbour", "deck", "spaceship", "garden",
     ),
     "time": ("dawn", "day", "dusk", "night"),
     "weather": ("clear", "rain", "snow", "fog", "wind", "thunder"),
