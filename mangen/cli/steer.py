@@ -9,7 +9,7 @@ import click
 from rich import markup, table
 
 from mangen import errors
-from mangen.cli import output
+from mangen.cli import numbers, output
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _CLASSES = ("high", "mid", "low")
@@ -116,6 +116,12 @@ def priority(
         ]
         return ", ".join(found) or "it was so before"
 
+    strange = [word for word in scopes if word.isalpha() and word not in _CLASSES]
+    if strange:
+        raise errors.UsageError(
+            f"{strange[0]!r} is neither a class nor a scope: write high, mid or low beside what it "
+            "is for, as `priority 12 high`"
+        )
     classes = [word for word in scopes if word in _CLASSES]
     if len(classes) > 1:
         raise errors.UsageError(f"one of high, mid and low, not {' and '.join(classes)}")
@@ -172,7 +178,7 @@ def purge(*, scopes: Sequence[str], yes: bool, wait_s: float, by: str | None, js
 
 
 @click.command()
-@click.argument("projects", nargs=-1, type=int, metavar="[ID]...")
+@click.argument("projects", nargs=-1, type=numbers.PROJECT, metavar="[ID]...")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
 @output.as_json
 def acts(*, projects: Sequence[int], limit: int, json_: bool) -> None:

@@ -11,7 +11,7 @@ import click
 from rich import markup, table
 
 from mangen import errors
-from mangen.cli import output, steer
+from mangen.cli import door, numbers, output, steer
 
 
 @click.command()
@@ -60,7 +60,7 @@ def _made_anew(one: Mapping[str, Any]) -> str:
     return ", ".join([*takes, steer.jobs(one["new_jobs"])])
 
 
-@click.group()
+@click.group(cls=door.Door)
 def storyboard() -> None:
     """Show, export and import the plan of a project, before or after it is drawn.
 
@@ -69,9 +69,10 @@ def storyboard() -> None:
 
 
 @storyboard.command()
-@click.argument("project", type=int)
+@click.argument("project", type=numbers.PROJECT)
 @click.option("--episode", type=int, help="Only this one.")
-def show(*, project: int, episode: int | None) -> None:
+@output.as_json
+def show(*, project: int, episode: int | None, json_: bool) -> None:
     """Show the shots of a project: where, who, and what is said."""
     from mangen import control  # noqa: PLC0415 - lazy: --help must not load the ledger
 
@@ -81,6 +82,9 @@ def show(*, project: int, episode: int | None) -> None:
         raise errors.UsageError(
             f"project {project} has no episode {episode}: it has {len(found['episodes'])}"
         )
+    if json_:
+        output.emit({**found, "episodes": chosen})
+        return
     rows = table.Table(box=None, pad_edge=False, header_style="bold")
     for name in ("shot", "take", "where", "who", "words"):
         rows.add_column(name, no_wrap=name in {"shot", "take"})
@@ -110,7 +114,7 @@ def _row(episode: int, shot: Mapping[str, Any]) -> list[str]:
 
 
 @storyboard.command("export")
-@click.argument("project", type=int)
+@click.argument("project", type=numbers.PROJECT)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
@@ -131,7 +135,7 @@ def export_(*, project: int, out: pathlib.Path | None) -> None:
 
 
 @storyboard.command("import")
-@click.argument("project", type=int)
+@click.argument("project", type=numbers.PROJECT)
 @click.argument("file", type=click.Path(path_type=pathlib.Path))
 @click.option("--by", help="Who asks, for the record; by default the user's name.")
 @output.as_json

@@ -104,7 +104,7 @@ def test_what_names_no_project_is_told_with_what_does(shell, command):
 def test_help_cuts_no_sentence(shell, group, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     _, out, _ = shell(*group, "--help")
-    assert "..." not in out
+    assert "..." not in out.replace("ARGS]...", "")
     assert max(map(len, out.splitlines())) <= 80
 
 

@@ -109,6 +109,7 @@ def test_a_purged_project_is_gone_and_stays_in_the_record(shell, number):
         (["retry", "job/4711"], "there is no job 4711"),
         (["retake", "12"], "retake makes shots anew"),
         (["priority", "high", "low", "1"], "one of high, mid and low"),
+        (["priority", "1", "hihg"], "'hihg' is neither a class nor a scope"),
         (["priority", "1"], "say what to change"),
         (["priority", "high"], "name what is meant"),
         (["purge", "1/e1", "--yes"], "purge removes whole projects"),
