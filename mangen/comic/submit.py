@@ -24,7 +24,7 @@ class Submitted:
     project: int
     new_jobs: int
     retried: int  #: failed jobs that get another chance
-    already: bool
+    already: bool  #: nothing was new: no job, no chance, no more episodes than before
 
 
 def create(
@@ -96,21 +96,24 @@ def _submit(
             return None
         project = book.project(number, conn)
         first = not _asked_before(conn, number)
-        book.want_episodes(conn, number, _widen(project.episodes_wanted, episodes, first=first))
+        wanted = _widen(project.episodes_wanted, episodes, first=first)
+        before = project.episodes_wanted
+        wider = not first and wanted != (None if before is None else list(before))
+        book.want_episodes(conn, number, wanted)
         new: list[int] = []
         if not boards.edited(conn, number):
             new += book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit")
         if more:
             new += book.insert_jobs(conn, number, more, by="submit")
         retried = book.revive_jobs(conn, _failed(conn, number), by="submit")
-        if new or retried:
+        if new or retried or wider:
             detail = {"episodes": episodes, "new_jobs": len(new), "retried": len(retried)}
             book.note_act(conn, "submit", project=number, by=acting.person(), detail=detail)
     return Submitted(
         project=number,
         new_jobs=len(new),
         retried=len(retried),
-        already=not new and not retried,
+        already=not new and not retried and not wider,
     )
 
 
