@@ -22,6 +22,8 @@ CONFIGURATION = {
     "shared_buffers": "256MB",  # the hot indexes of a million jobs; touched as they grow
     "work_mem": "16MB",  # what `status` sorts and counts over ten thousand projects
     "max_wal_size": "1GB",
+    # the first touch of a page after a checkpoint logs all of it: so few as the size allows
+    "checkpoint_timeout": "15min",
     "autovacuum_naptime": "10s",
     "autovacuum_vacuum_cost_delay": "0",
     # no shared memory segments beside the main one: /dev/shm of a container is small
