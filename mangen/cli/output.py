@@ -23,7 +23,7 @@ _TOLD = 3  #: failures of a project that `status` tells; `failures` lists them a
 SETTLED = frozenset({"done", "degraded", "failed", "cancelled", "planned"})
 WIDE = 110  #: columns from which the overview has a bar and the stages
 _BAR = 24
-_READY = 17  #: columns of `about 21:55-21:58`, the rest of it wraps
+_LEAST = {"title": 6, "ready": 17}  #: columns: of `about 21:55-21:58`, the rest of it wraps
 _DONE = ("done", "failed", "skipped", "cancelled")
 
 
@@ -49,7 +49,7 @@ def overview(statuses: Sequence[Mapping[str, Any]], width: int) -> table.Table:
             name,
             no_wrap=name not in ("title", "at work on", "ready"),
             overflow="fold",
-            min_width=_READY if name == "ready" else 5,
+            min_width=_LEAST.get(name),
         )
     for one in statuses:
         ready = sum(episode["state"] in ("done", "degraded") for episode in one["episodes"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
 from rich import markup, table
 
 from mangen import errors
-from mangen.cli import numbers, output
+from mangen.cli import moments, numbers, output
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _CLASSES = ("high", "mid", "low")
@@ -110,9 +110,7 @@ def priority(
 
     def words(one: Mapping[str, Any]) -> str:
         found = [
-            f"{name} {'none' if one[name] is None else one[name]}"
-            for name in ("class", "weight", "budget")
-            if name in one
+            f"{name} {_worth(one[name])}" for name in ("class", "weight", "budget") if name in one
         ]
         return ", ".join(found) or "it was so before"
 
@@ -194,9 +192,38 @@ def acts(*, projects: Sequence[int], limit: int, json_: bool) -> None:
         rows.add_column(name)
     for one in found:
         where = "/".join(str(word) for word in (one["project"], one["scope"]) if word)
-        detail = ", ".join(f"{key} {value}" for key, value in one["detail"].items())
+        detail = ", ".join(_details(one["detail"]))
         rows.add_row(
-            f"{one['at']:%Y-%m-%d %H:%M:%S}", markup.escape(one["by"]), one["verb"], where,
+            moments.moment(one["at"]), markup.escape(one["by"]), one["verb"], where,
             markup.escape(detail),
         )  # fmt: skip
     output.people().print(rows)
+
+
+def _worth(value: Any) -> str:
+    """A class, a weight or a budget."""
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _details(detail: Mapping[str, Any]) -> Iterator[str]:
+    """What a record says, in words: no count of nothing, and `[from, to]` as an arrow."""
+    for key, value in detail.items():
+        name = key.replace("_", " ")
+        if value in ("", [], {}) or (isinstance(value, int) and not value):
+            continue
+        if value is None:
+            yield f"{name} {'all' if key == 'episodes' else 'none'}"
+        elif not isinstance(value, list):
+            yield f"{name} {value}"
+        elif all(isinstance(one, Mapping) for one in value):
+            yield from (" ".join(_changes(one)) for one in value)
+        else:
+            yield f"{name} {', '.join(map(str, value))}"
+
+
+def _changes(one: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in one.items():
+        pair = isinstance(value, list) and len(value) == 2  # what was, what is
+        told = [", ".join(map(str, side)) if isinstance(side, list) else str(side)
+                for side in (value if pair else [value])]  # fmt: skip
+        yield f"{key} {' → '.join(told)}"
