@@ -42,6 +42,14 @@ WEIGHTS = {
     "rescue": 1,
 }
 KILLS = ("kill_child", "kill_worker", "kill_broker", "wipe_broker", "kill_postgres", "kill_keeper")
+#: act -> whose life it ends; who dies again within a minute is started ever later
+SERVERS = {
+    "kill_broker": "valkey",
+    "wipe_broker": "valkey",
+    "kill_postgres": "postgres",
+    "kill_keeper": "keeper",
+}
+_HEALTHY_S = 62.0
 _FROZEN_LEASES = 2.7  #: two looks a lease apart, and some
 _MOST_S = 4.0  #: longest time until what was paused or cancelled is asked for again
 _AT_WORK = 0.8  #: of what befalls workers
@@ -73,6 +81,7 @@ class Acts:
         self._ground, self._dice, self._log = ground, dice, log
         self._began = time.monotonic()
         self._later: list[Later] = []
+        self._killed: dict[str | None, float] = {}
         self.counts: collections.Counter[str] = collections.Counter()
         self.retakes: collections.Counter[tuple[int, str]] = collections.Counter()
         self.open: list[int] = []  #: projects under way, as the run sees them
@@ -80,8 +89,13 @@ class Acts:
 
     def choose(self):
         """The next act: what was not done yet comes first, so that a short run has all of them."""
-        pool = self.missing() or list(WEIGHTS)
+        pool = self.missing() or [name for name in WEIGHTS if self._rested(name)]
         return self._dice.choices(pool, [WEIGHTS[name] for name in pool])[0]
+
+    def _rested(self, name):
+        """Whether the keeper would start what this kills at once: else all only waits for it."""
+        server = SERVERS.get(name)
+        return server is None or time.monotonic() - self._killed.get(server, 0.0) > _HEALTHY_S
 
     def missing(self):
         """The acts that were not done yet."""
@@ -98,6 +112,7 @@ class Acts:
             return
         if what is not None:
             self.counts[name] += 1
+            self._killed[SERVERS.get(name)] = time.monotonic()
             self.note(name, **what)
 
     def note(self, act, **more):
