@@ -18,7 +18,10 @@ from mangen.cli import door, numbers, output, steer
 @steer.scoped
 @click.option("--seed", type=int, help="The seed to draw with.")
 @click.option("--new-seed", is_flag=True, help="Another seed, beside another prompt or emotion.")
-@click.option("--prompt", help="What the shot shows, in words.")
+@click.option(
+    "--prompt",
+    help="What the shot shows, in words; place, hour, weather and things are read from them.",
+)
 @click.option(
     "--emotion", "emotions", multiple=True, metavar="[NAME=]EMOTION",
     help="How people in the shot feel; without a name all of them.",
