@@ -6,6 +6,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+#: no prediction, and no sum of them, is longer: thirty years
+_LONGEST_S = 1e9
+
+
+def likely_s(seconds: float) -> float:
+    """A predicted duration as a number that can be summed, whatever was predicted."""
+    return min(seconds, _LONGEST_S) if seconds >= 0 else 0.0  # NaN is not
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Need:

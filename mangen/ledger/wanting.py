@@ -195,7 +195,7 @@ def _row(no: int, want: jobs.Wanted) -> dict[str, Any]:
         "model": want.model,
         "cap": want.cap,
         "episode": want.episode,
-        "seconds_est": want.seconds_est,
+        "seconds_est": jobs.likely_s(want.seconds_est),
         "brings": want.brings,
         "peaks": list(want.peaks),
         "expires_s": want.expires_s,
