@@ -90,11 +90,15 @@ def _submit(
         _refuse_unknown(board, episodes)
         asked = [e.no for e in board.episodes if episodes is None or e.no in episodes]
         more = graph.wanted(board, episodes=asked, look=look_of(project))
-    with book.transaction() as conn:
+
+    def write(conn: sa.Connection) -> Submitted | None:
+        book.lift_limits(conn)  # a novel is many jobs
         book.lock_project(conn, number)
+        project = book.project(number, conn)
         if boards.token(conn, number) != (planned.token if planned is not None else None):
             return None
-        project = book.project(number, conn)
+        if project.state != "open":  # a purge began meanwhile: the next look says so
+            return None
         first = not _asked_before(conn, number)
         wanted = _widen(project.episodes_wanted, episodes, first=first)
         before = project.episodes_wanted
@@ -109,12 +113,14 @@ def _submit(
         if new or retried or wider:
             detail = {"episodes": episodes, "new_jobs": len(new), "retried": len(retried)}
             book.note_act(conn, "submit", project=number, by=acting.person(), detail=detail)
-    return Submitted(
-        project=number,
-        new_jobs=len(new),
-        retried=len(retried),
-        already=not new and not retried and not wider,
-    )
+        return Submitted(
+            project=number,
+            new_jobs=len(new),
+            retried=len(retried),
+            already=not new and not retried and not wider,
+        )
+
+    return book.act(write)
 
 
 def parse_episodes(words: str | None) -> list[int] | None:
