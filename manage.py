@@ -29,7 +29,7 @@ STAMP = VENV / "mangen.json"
 LOG = ROOT / ".venv.log"
 LOCK = ROOT / ".venv.lock"
 #: commands that need more than the base
-EXTRAS = {"test": {"test"}, "bench": {"test", "bench"}}
+EXTRAS = {"test": {"test"}, "bench": {"test", "bench"}, "chaos": {"test"}}
 
 
 class SetupError(Exception):
@@ -42,9 +42,7 @@ def main(argv: list[str]) -> int:
         check_python()
         gpu = "--gpu" in argv
         argv = [word for word in argv if word != "--gpu"]
-        command = next((word for word in argv if not word.startswith("-")), "")
-        extras = EXTRAS.get(command, set()) | ({"gpu"} if gpu else set())
-        enter(extras, argv)
+        enter(needs(argv) | ({"gpu"} if gpu else set()), argv)
     except (SetupError, OSError) as error:
         sys.stderr.write(f"manage.py: {error}\n")
         return 3
@@ -54,6 +52,13 @@ def main(argv: list[str]) -> int:
     from mangen.cli import main as cli  # noqa: PLC0415 - only now are its packages there
 
     return cli.main(argv)
+
+
+def needs(argv: list[str]) -> set[str]:
+    """Answer the extras that a command line needs: none where it only asks for help."""
+    command, *more = [word for word in argv if not word.startswith("-")] or [""]
+    helps = "--help" in argv or "-h" in argv[:1] or (command == "bench" and not more)
+    return set() if helps else EXTRAS.get(command, set())
 
 
 def check_python() -> None:

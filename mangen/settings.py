@@ -22,6 +22,8 @@ PREFIX = "MANGEN_"
 #: variables of this prefix that are no settings: read by manage.py, by the commands, by the tests
 _OTHERS = ("CONFIG", "DEBUG", "ENV")
 _TESTS = "TEST_"
+#: what has no bound of its own: beyond these, times leave the calendar and the pass would end
+_MOST, _MOST_DAYS = 1e9, 36_500
 
 
 def _setting(
@@ -169,6 +171,8 @@ class Settings:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             least, most = field.metadata["least"], field.metadata["most"]
+            if most is None and isinstance(value, (int, float)):
+                most = _MOST_DAYS if field.name.endswith("_days") else _MOST
             # asked this way round, so that NaN is refused too
             if not (least is None or value >= least) or not (most is None or value <= most):
                 bounds = f"at least {least:g}" + (f" and at most {most:g}" if most else "")

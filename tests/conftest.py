@@ -13,11 +13,18 @@ import tempfile
 import time
 import uuid
 
+import hypothesis
 import psycopg
 import pytest
 
 #: what takes longest, so that no process is left alone with it at the end of a run on several
-LONGEST = ("tests/e2e/", "tests/test_benchmarks.py", "tests/test_style.py", "tests/contract/")
+LONGEST = (
+    "tests/e2e/", "tests/chaos/", "tests/test_benchmarks.py", "tests/test_style.py",
+    "tests/contract/",
+)  # fmt: skip
+
+#: `--hypothesis-profile=long`: properties that take their time, with other dice each time
+hypothesis.settings.register_profile("long", deadline=None)
 
 
 def pytest_collection_modifyitems(items):

@@ -91,3 +91,10 @@ def test_only_settings_reads_the_environment():
         )
     ]
     assert [str(path) for path in readers] == ["mangen/settings.py"]
+
+
+@pytest.mark.parametrize("name", ["LEASE_S", "MID_LIMIT_S", "GPU_BUDGET_S", "KEEP_TAKES_DAYS"])
+@pytest.mark.parametrize("text", ["inf", "nan", "1e300"])
+def test_a_setting_stays_within_the_calendar(name, text):
+    with pytest.raises(errors.SettingsError, match=f"MANGEN_{name}.*at most"):
+        settings.load({f"MANGEN_{name}": text})

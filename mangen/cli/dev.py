@@ -1,4 +1,4 @@
-"""test and bench: for those who work on mangen itself."""
+"""test, bench and chaos: for those who work on mangen itself."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from mangen import errors, settings
+from mangen.cli import output
 
 ROOT = pathlib.Path(__file__).parents[2]
 #: services that the tests' extra matrix may use
@@ -59,6 +60,53 @@ def bench(ctx: click.Context, *, name: str | None, arguments: Sequence[str]) -> 
         )
     with tempfile.TemporaryDirectory(prefix="mangen-bench-") as home:
         command = [sys.executable, str(folder / f"{name}.py"), *arguments]
+        ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
+
+
+@click.command()
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, max=10_000),
+    default=2.0,
+    show_default=True,
+    help="Of acts; then the work drains and is judged.",
+)
+@click.option("--seed", default=1, show_default=True, help="Of the acts, their order and targets.")
+@click.option(
+    "--projects",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="In flight at any time.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 16), default=2, show_default=True, help="Processes."
+)
+@click.option("--keep", is_flag=True, help="Keep the run's folder though all went well.")
+@output.as_json
+@click.pass_context
+def chaos(
+    ctx: click.Context,
+    *,
+    minutes: float,
+    seed: int,
+    projects: int,
+    workers: int,
+    keep: bool,
+    json_: bool,
+) -> None:
+    """Kill, freeze, wipe and duplicate while projects are made, and judge what comes of it.
+
+    Everything runs in a home of its own. Exit code 1 where something was lost, done twice, left
+    open or broken: the run's folder is kept then, with its acts, logs and database. With --json
+    the last line is one object: ok, violations, finished, kills and more.
+    """
+    program = ROOT / "tests" / "chaos" / "chaos.py"
+    _require(program.parent)
+    command = [sys.executable, str(program), f"--minutes={minutes}", f"--seed={seed}"]
+    command += [f"--projects={projects}", f"--workers={workers}"]
+    command += ["--keep"] * keep + ["--json"] * json_
+    with tempfile.TemporaryDirectory(prefix="mangen-chaos-none-") as home:
         ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
 
 

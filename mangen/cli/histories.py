@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 import click
 
-from mangen.cli import output
+from mangen.cli import door, numbers, output
 
 
-@click.group()
+@click.group(cls=door.Door)
 def history() -> None:
     """Write down what happened to jobs, or replay such a record."""
 
 
 @history.command()
-@click.argument("projects", nargs=-1, type=int, metavar="[ID]...")
+@click.argument("projects", nargs=-1, type=numbers.PROJECT, metavar="[ID]...")
 @click.option(
     "--since",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]),

@@ -14,8 +14,10 @@ from mangen import errors
 from mangen.cli import (
     clip,
     dev,
+    door,
     foretold,
     histories,
+    interrupts,
     looks,
     models,
     project,
@@ -29,22 +31,14 @@ from mangen.cli import (
 
 PROGRAM = "manage.py"
 _ENDED = """
-\b
-Exit codes: 0 done; 1 failed; 2 wrong command, text or setting; 3 a service can't be
-reached or the set-up failed; 4 already running here; 5 another leader does the pass;
-130 interrupted.
+Exit codes: 0 done; 1 failed; 2 wrong command, text or setting; 3 a service
+can't be reached or the set-up failed; 4 already running here; 5 another leader
+does the pass; 130 interrupted.
 """
 
 
-class Door(click.Group):
-    """Commands in the order a newcomer needs them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(self.commands)
-
-
 @click.group(
-    cls=Door,
+    cls=door.Door,
     epilog=_ENDED,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -68,7 +62,7 @@ for _command in (
     run.drain,
     steer.pause, steer.resume, steer.cancel, steer.retry, steer.priority, storyboard.retake,
     storyboard.storyboard, steer.purge, steer.acts,
-    models.models, looks.wardrobe, dev.test, dev.bench,
+    models.models, looks.wardrobe, dev.test, dev.bench, dev.chaos,
 ):  # fmt: skip
     root.add_command(_command)
 
@@ -77,7 +71,8 @@ def main(argv: Sequence[str]) -> int:
     """Run one command line; answers the exit code, and never raises."""
     asked = {"debug": False}
     try:
-        code = root.main(args=list(argv), prog_name=PROGRAM, standalone_mode=False, obj=asked)
+        with interrupts.raised():
+            code = root.main(args=list(argv), prog_name=PROGRAM, standalone_mode=False, obj=asked)
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except click.ClickException as error:

@@ -36,6 +36,12 @@ def ready(one: Mapping[str, Any], now: dt.datetime | None = None) -> str:
     return f"about {day}{first:%H:%M}-{end} (in {span(left)})"
 
 
+def moment(at: dt.datetime | str) -> str:
+    """A moment in this machine's time, to the second."""
+    found = dt.datetime.fromisoformat(at) if isinstance(at, str) else at
+    return f"{found.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
 def span(seconds: float) -> str:
     """A span of time in its largest unit: `40 s`, `12 min`, `2 h`, `3 days`."""
     if seconds < _MINUTE:

@@ -21,6 +21,9 @@ _COLOURS = {
 }  # fmt: skip
 _TOLD = 3  #: failures of a project that `status` tells; `failures` lists them all
 SETTLED = frozenset({"done", "degraded", "failed", "cancelled", "planned"})
+WIDE = 110  #: columns from which the overview has a bar and the stages
+_BAR = 24
+_LEAST = {"title": 6, "ready": 17}  #: columns: of `about 21:55-21:58`, the rest of it wraps
 _DONE = ("done", "failed", "skipped", "cancelled")
 
 
@@ -34,32 +37,47 @@ def emit(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def overview(statuses: Sequence[Mapping[str, Any]]) -> table.Table:
-    """One row a project, with a bar."""
+def overview(statuses: Sequence[Mapping[str, Any]], width: int) -> table.Table:
+    """One row a project: with a bar and its stages where `width` has room for both."""
+    wide = width >= WIDE
     rows = table.Table(box=None, pad_edge=False, header_style="bold")
     for name in (
-        "id", "title", "state", "progress", "", "episodes", "ready", "at work on", "failures",
+        "id", "title", "state", *(["progress", ""] if wide else ["made"]), "episodes", "ready",
+        *(["at work on"] if wide else []), "failures",
     ):  # fmt: skip
-        rows.add_column(name, no_wrap=name not in ("at work on", "ready"))
+        rows.add_column(
+            name,
+            no_wrap=name not in ("title", "at work on", "ready"),
+            overflow="fold",
+            min_width=_LEAST.get(name),
+        )
     for one in statuses:
         ready = sum(episode["state"] in ("done", "degraded") for episode in one["episodes"])
         rows.add_row(
             str(one["id"]),
             markup.escape(one["title"]),
             state(one["state"]),
-            progress_bar.ProgressBar(total=1.0, completed=one["progress"], width=24),
+            *([progress_bar.ProgressBar(completed=one["progress"], total=1, width=_BAR)] * wide),
             percent(one["progress"]),
             f"{ready}/{len(one['episodes'])}",
             moments.ready(one),
-            at_work(one["stages"]),
+            *([at_work(one["stages"])] * wide),
             str(len(one["failures"]) or ""),
         )
     return rows
 
 
-def screen(statuses: Sequence[Mapping[str, Any]]) -> console.Group:
+def screen(statuses: Sequence[Mapping[str, Any]], width: int) -> console.Group:
     """The overview, and below it what a person should know."""
-    return console.Group(overview(statuses), *notes(statuses))
+    return console.Group(overview(statuses, width), *stages(statuses, width), *notes(statuses))
+
+
+def stages(statuses: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    """What is at work, a line a project, where the overview has no room for it."""
+    if width >= WIDE:
+        return []
+    told = [(one["id"], at_work(one["stages"])) for one in statuses]
+    return [f"{number}: {words}" for number, words in told if words]
 
 
 def notes(statuses: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from mangen import errors
-from mangen.cli import output
+from mangen.cli import numbers, output
 
 _T = TypeVar("_T")
 
@@ -53,7 +53,7 @@ def new(
 
 
 @click.command()
-@click.argument("projects", nargs=-1, required=True, type=int)
+@click.argument("projects", nargs=-1, required=True, type=numbers.PROJECT)
 @click.option("--episodes", help="Only some, as 1-3,7; by default all.")
 @click.option("--plan-only", is_flag=True, help="Only the storyboard, to be edited first.")
 @output.as_json
@@ -77,7 +77,7 @@ def submit(*, projects: Sequence[int], episodes: str | None, plan_only: bool, js
 
 
 @click.command()
-@click.argument("projects", nargs=-1, required=True, type=int)
+@click.argument("projects", nargs=-1, required=True, type=numbers.PROJECT)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=pathlib.Path),

@@ -203,7 +203,7 @@ def _progress(*, json_: bool) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     screen = console.Console(stderr=True, highlight=False)
     if screen.is_terminal and not json_:
         with live.Live(console=screen, refresh_per_second=4, transient=True) as picture:
-            yield lambda status: picture.update(output.overview([status]))
+            yield lambda status: picture.update(output.screen([status], screen.width))
         return
     last = ""
 

@@ -10,13 +10,13 @@ import click
 from rich import live, markup, table
 
 from mangen import settings, stack
-from mangen.cli import checks, output
+from mangen.cli import checks, numbers, output
 
 _REFRESH_S = 1.0
 
 
 @click.command()
-@click.argument("projects", nargs=-1, type=int, metavar="[ID]...")
+@click.argument("projects", nargs=-1, type=numbers.PROJECT, metavar="[ID]...")
 @click.option("--watch", is_flag=True, help="Stay until all has settled, or Ctrl-C.")
 @output.as_json
 def status(*, projects: Sequence[int], watch: bool, json_: bool) -> None:
@@ -35,7 +35,8 @@ def status(*, projects: Sequence[int], watch: bool, json_: bool) -> None:
     if json_:
         output.emit(found)
     elif found:
-        output.people().print(output.screen(found))
+        people = output.people()
+        people.print(output.screen(found, people.width))
         if idle:
             click.echo("no worker runs: `python3 manage.py up` does the work", err=True)
     else:
@@ -68,7 +69,7 @@ def _watch(projects: list[int] | None, *, json_: bool) -> None:
         with live.Live(console=people, refresh_per_second=4) as picture:
             while True:
                 found = api.all_status(projects)
-                picture.update(output.screen(found))
+                picture.update(output.screen(found, people.width))
                 if _settled(found):
                     return
                 time.sleep(_REFRESH_S)

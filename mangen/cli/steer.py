@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
 from rich import markup, table
 
 from mangen import errors
-from mangen.cli import output
+from mangen.cli import moments, numbers, output
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _CLASSES = ("high", "mid", "low")
@@ -110,12 +110,16 @@ def priority(
 
     def words(one: Mapping[str, Any]) -> str:
         found = [
-            f"{name} {'none' if one[name] is None else one[name]}"
-            for name in ("class", "weight", "budget")
-            if name in one
+            f"{name} {_worth(one[name])}" for name in ("class", "weight", "budget") if name in one
         ]
         return ", ".join(found) or "it was so before"
 
+    strange = [word for word in scopes if word.isalpha() and word not in _CLASSES]
+    if strange:
+        raise errors.UsageError(
+            f"{strange[0]!r} is neither a class nor a scope: write high, mid or low beside what it "
+            "is for, as `priority 12 high`"
+        )
     classes = [word for word in scopes if word in _CLASSES]
     if len(classes) > 1:
         raise errors.UsageError(f"one of high, mid and low, not {' and '.join(classes)}")
@@ -172,7 +176,7 @@ def purge(*, scopes: Sequence[str], yes: bool, wait_s: float, by: str | None, js
 
 
 @click.command()
-@click.argument("projects", nargs=-1, type=int, metavar="[ID]...")
+@click.argument("projects", nargs=-1, type=numbers.PROJECT, metavar="[ID]...")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
 @output.as_json
 def acts(*, projects: Sequence[int], limit: int, json_: bool) -> None:
@@ -188,9 +192,38 @@ def acts(*, projects: Sequence[int], limit: int, json_: bool) -> None:
         rows.add_column(name)
     for one in found:
         where = "/".join(str(word) for word in (one["project"], one["scope"]) if word)
-        detail = ", ".join(f"{key} {value}" for key, value in one["detail"].items())
+        detail = ", ".join(_details(one["detail"]))
         rows.add_row(
-            f"{one['at']:%Y-%m-%d %H:%M:%S}", markup.escape(one["by"]), one["verb"], where,
+            moments.moment(one["at"]), markup.escape(one["by"]), one["verb"], where,
             markup.escape(detail),
         )  # fmt: skip
     output.people().print(rows)
+
+
+def _worth(value: Any) -> str:
+    """A class, a weight or a budget."""
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _details(detail: Mapping[str, Any]) -> Iterator[str]:
+    """What a record says, in words: no count of nothing, and `[from, to]` as an arrow."""
+    for key, value in detail.items():
+        name = key.replace("_", " ")
+        if value in ("", [], {}) or (isinstance(value, int) and not value):
+            continue
+        if value is None:
+            yield f"{name} {'all' if key == 'episodes' else 'none'}"
+        elif not isinstance(value, list):
+            yield f"{name} {value}"
+        elif all(isinstance(one, Mapping) for one in value):
+            yield from (" ".join(_changes(one)) for one in value)
+        else:
+            yield f"{name} {', '.join(map(str, value))}"
+
+
+def _changes(one: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in one.items():
+        pair = isinstance(value, list) and len(value) == 2  # what was, what is
+        told = [", ".join(map(str, side)) if isinstance(side, list) else str(side)
+                for side in (value if pair else [value])]  # fmt: skip
+        yield f"{key} {' → '.join(told)}"

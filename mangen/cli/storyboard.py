@@ -11,14 +11,17 @@ import click
 from rich import markup, table
 
 from mangen import errors
-from mangen.cli import output, steer
+from mangen.cli import door, numbers, output, steer
 
 
 @click.command()
 @steer.scoped
 @click.option("--seed", type=int, help="The seed to draw with.")
 @click.option("--new-seed", is_flag=True, help="Another seed, beside another prompt or emotion.")
-@click.option("--prompt", help="What the shot shows, in words.")
+@click.option(
+    "--prompt",
+    help="What the shot shows, in words; place, hour, weather and things are read from them.",
+)
 @click.option(
     "--emotion", "emotions", multiple=True, metavar="[NAME=]EMOTION",
     help="How people in the shot feel; without a name all of them.",
@@ -60,7 +63,7 @@ def _made_anew(one: Mapping[str, Any]) -> str:
     return ", ".join([*takes, steer.jobs(one["new_jobs"])])
 
 
-@click.group()
+@click.group(cls=door.Door)
 def storyboard() -> None:
     """Show, export and import the plan of a project, before or after it is drawn.
 
@@ -69,9 +72,10 @@ def storyboard() -> None:
 
 
 @storyboard.command()
-@click.argument("project", type=int)
+@click.argument("project", type=numbers.PROJECT)
 @click.option("--episode", type=int, help="Only this one.")
-def show(*, project: int, episode: int | None) -> None:
+@output.as_json
+def show(*, project: int, episode: int | None, json_: bool) -> None:
     """Show the shots of a project: where, who, and what is said."""
     from mangen import control  # noqa: PLC0415 - lazy: --help must not load the ledger
 
@@ -81,6 +85,9 @@ def show(*, project: int, episode: int | None) -> None:
         raise errors.UsageError(
             f"project {project} has no episode {episode}: it has {len(found['episodes'])}"
         )
+    if json_:
+        output.emit({**found, "episodes": chosen})
+        return
     rows = table.Table(box=None, pad_edge=False, header_style="bold")
     for name in ("shot", "take", "where", "who", "words"):
         rows.add_column(name, no_wrap=name in {"shot", "take"})
@@ -110,7 +117,7 @@ def _row(episode: int, shot: Mapping[str, Any]) -> list[str]:
 
 
 @storyboard.command("export")
-@click.argument("project", type=int)
+@click.argument("project", type=numbers.PROJECT)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
@@ -131,7 +138,7 @@ def export_(*, project: int, out: pathlib.Path | None) -> None:
 
 
 @storyboard.command("import")
-@click.argument("project", type=int)
+@click.argument("project", type=numbers.PROJECT)
 @click.argument("file", type=click.Path(path_type=pathlib.Path))
 @click.option("--by", help="Who asks, for the record; by default the user's name.")
 @output.as_json

@@ -54,7 +54,8 @@ def _head(found: Mapping[str, Any]) -> list[str]:
         also = ", ".join(f"job/{job}" for job in found["same_bytes"])
         lines.append(f"the same bytes were made by {also}")
     lines += [
-        f"{act['at'][:19]} {markup.escape(act['by'])}: {act['verb']} {markup.escape(act['scope'])}"
+        f"{moments.moment(act['at'])} {markup.escape(act['by'])}: "
+        f"{act['verb']} {markup.escape(act['scope'])}".rstrip()
         for act in reversed(found["acts"])
     ]
     seconds = found["totals"]["seconds"]

@@ -24,7 +24,7 @@ _NOT = re.compile(
     r"[让叫使命请别不没未]|想要|必须|应该|[他她]们|\b(?:not|never|let|make|made|would|should)\b|n't\b"
 )
 #: before whom something is done to
-_TOWARDS = "在对向把被给跟朝到往从着住过了"
+_TOWARDS = "在对向把被给跟朝到往从着住过了进"
 _TO = re.compile(r"\b(?:to|at|of|with|from|for|by|toward|towards|behind|beside|before)$")
 _OBJECT = re.compile(r"(?:him|her|me)\b")
 _STOPS = "，。！？；,.!?;：:"
@@ -122,9 +122,21 @@ def held(
     if language == "zh":
         for match in _drops().finditer(masked):
             name = subject(masked, match.start(), mentions, carried)
-            if name is not None:
+            given = re.match("[^，。！？]{0,4}[手怀]", masked[match.end() :])  # 塞进他手里
+            if name is not None and not given:
                 now.pop(name, None)
     return now
+
+
+def handled(masked: str, mentions: Mentions, named: Sequence[objects.Named]) -> frozenset[str]:
+    """The things with which the subject of their clause does something: he took the letter."""
+    found = set[str]()
+    for thing in named:
+        start = max(masked.rfind(mark, 0, thing.at) for mark in _STOPS) + 1
+        who = [at for at, _ in mentions if start <= at < thing.at and is_subject(masked, at)]
+        if who:
+            found.add(thing.label)
+    return frozenset(found)
 
 
 def kept(
@@ -152,7 +164,8 @@ def _holds(language: people.Language) -> re.Pattern[str]:
     if language == "en":
         listed = lexicon.alternation(list(lexicon.words("english-hold")))
         return re.compile(rf"\b(?:{listed})\b", re.IGNORECASE)
-    return re.compile(lexicon.alternation(list(lexicon.words("hold"))))
+    # 把书递给他, not the 把 of 一把伞
+    return re.compile(f"{lexicon.alternation(list(lexicon.words('hold')))}|(?<![一两几这那整])把")
 
 
 @functools.cache

@@ -22,6 +22,7 @@ _PLACES: Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]] = {
     "street": ({"street": 1.0}, {"street": 0.7}),
     "market": ({"market": 1.0}, {"market": 1.0}),
     "courtyard": ({"leaves": 0.3, "birds": 0.4}, {"insects": 0.5, "wind": 0.2}),
+    "garden": ({"leaves": 0.4, "birds": 0.6}, {"insects": 0.6, "leaves": 0.2}),
     "river": ({"river": 1.0, "birds": 0.25}, {"river": 0.9, "insects": 0.4}),
     "sea": ({"sea": 1.3}, {"sea": 1.2, "insects": 0.15}),
     "mountain": ({"wind": 0.8, "birds": 0.3}, {"wind": 0.9}),

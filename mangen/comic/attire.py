@@ -22,6 +22,7 @@ _ADJECTIVES = (
     "|straw|flowered|striped|rubber|brass|big|small|tiny|great|wide|tall|bushy|curly|straight|neat"
     r"|starched|tangled|flowing|shiny|battered|faded|plain|fine|wild|steel|two|three|[\w]+-rimmed|round|rimless|wire|knitted|checked"
 )
+_NO_KIND = r"(?:and|or|in|on|of|with|the|an?|his|her|my|their|under|over|whose)\b"  #: of a coat
 _WEARS = re.compile(
     r"(?:\b(?:with|in|wore|wearing|worn|had|has|having|under|and|whose|put on|donned|of)|,)\s"
     r"(?:(?:an?|some|a pair of|pair of)\s)?$"
@@ -184,5 +185,6 @@ def _built() -> re.Pattern[str]:
 def _looks() -> re.Pattern[str]:
     listed = lexicon.alternation(list(lexicon.words("english-look")))
     return re.compile(
-        rf"\b(?:(?:{COLOURS}|{_ADJECTIVES}),?\s)*(?:{listed})\b(?!['’])", re.IGNORECASE
+        rf"\b(?:(?:(?:{COLOURS}|{_ADJECTIVES}),?\s)+(?:(?!{_NO_KIND})[a-z]+\s)?)?(?:{listed})\b(?!['’])",
+        re.IGNORECASE,
     )

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
-from mangen import storage
+from mangen import errors, storage
 from mangen.comic import model, tables
 from mangen.ledger import ledger
 
@@ -64,8 +64,19 @@ def current(book: ledger.Ledger, store: storage.Store, number: int) -> Current |
         if found is None:
             return None
         if edited(conn, number):
-            return Current(token=found, board=_rows(conn, number))
-    text = store.locate(found).read_text("utf-8")
+            board = _rows(conn, number)
+            return None if board is None else Current(token=found, board=board)
+    try:
+        text = store.locate(found).read_text("utf-8")
+    except FileNotFoundError as error:
+        with book.transaction() as conn:
+            gone = token(conn, number) != found
+        if gone:  # another took its place meanwhile, or the project is being removed
+            return current(book, store, number)
+        raise errors.StorageError(
+            f"the storyboard of project {number} is gone from the artifact store ({found}): mount "
+            "it, or `manage.py rescue` has it made anew"
+        ) from error
     return Current(token=found, board=model.Storyboard.from_json(json.loads(text)))
 
 
@@ -118,8 +129,10 @@ def save(
     conn.execute(sa.delete(tables.boards).where(c.project == number, c.part.not_in(kept)))
 
 
-def _rows(conn: sa.Connection, number: int) -> model.Storyboard:
+def _rows(conn: sa.Connection, number: int) -> model.Storyboard | None:
     c = tables.boards.c
     found = conn.scalars(sa.select(c.data).where(c.project == number).order_by(c.part)).all()
+    if not found:  # removed since its edition was asked for
+        return None
     shared = {name: value for name, value in found[0].items() if name != "edition"}
     return model.Storyboard.from_json({**shared, "episodes": found[1:]})

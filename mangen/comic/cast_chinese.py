@@ -35,6 +35,7 @@ _LADIES = "仙子|姑娘|小姐|夫人|太太|女士|师姐|师妹|公主|贵妃
 _SHE_IS = "校花|女神|千金|学姐|女孩|女生|少女|女总裁|女主|公主|女儿|妹妹|姐姐|妻子|未婚妻|师妹|师姐"
 _HE_IS = "校草|男神|学长|男孩|男生|少年|青年|总裁|少爷|公子|儿子|弟弟|哥哥|丈夫|未婚夫|师兄|师弟"
 _LORDS = "公子|先生|少爷|师兄|师弟|将军|王爷|老爷|叔|伯|大哥"
+_SUFFIX_MARKS = "的们"  #: whose something is, and a crowd
 MANNER = (
     "低声|大声|轻声|高声|厉声|沉声|柔声|小声|齐声|应声|压低声音|冷冷地?|淡淡地?|轻轻地?|缓缓地?|连忙|急忙|忽然|突然|"
     "终于|黯然|怒|忙|又|便|因|亦|也|却|只|才|正|继续|接着|摇头|点头|看罢"
@@ -91,6 +92,7 @@ def find(narration: Sequence[str], speech: Sequence[str], text: str) -> people.C
             named[word] = people.Person(
                 name=word, sex=sex, age=age, count=text.count(word), role=True
             )
+    _several(named, aliases, narration)
     _title(named, text)
     _identify(named, aliases, narration)
     for line in narration:
@@ -107,6 +109,31 @@ def find(narration: Sequence[str], speech: Sequence[str], text: str) -> people.C
         aliases=aliases,
         first_person=first_person,
         language="zh",
+    )
+
+
+def _several(
+    named: dict[str, people.Person], aliases: dict[str, str], narration: Sequence[str]
+) -> None:
+    """Two of those who do something, where the text counts them: 两个警察."""
+    known = people.roles("role")
+    for line in narration:
+        for match in _some().finditer(line):
+            word = match["role"]
+            sex, age = known[word]
+            aliases[match.group()] = word + people.OTHERS_ZH[0]
+            for mark in people.OTHERS_ZH:
+                name = word + mark
+                named[name] = people.Person(
+                    name=name, sex=sex, age=age, role=True, several=True
+                )  # fmt: skip
+
+
+@functools.cache
+def _some() -> re.Pattern[str]:
+    roles = [word for word in people.roles("role") if word not in lexicon.words("group")]
+    return re.compile(
+        rf"[两二三四五六七八几数](?:十|百)?(?:个|名|位){_HAN}{{0,4}}?(?P<role>{lexicon.alternation(roles)})(?![{_SUFFIX_MARKS}])"
     )
 
 

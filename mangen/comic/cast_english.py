@@ -176,4 +176,9 @@ def _acting(narration: Sequence[str], roles: dict[str, str]) -> dict[str, people
                 sex, age = phrases.nouns()[word]
                 counts[word] += 1
                 made.setdefault(word, people.Person(name=word, sex=sex, age=age, role=True))
+        for _, _, noun in phrases.several(line, counted=True):
+            sex, age = phrases.nouns()[noun]
+            for word in phrases.pair(noun):
+                counts[word] += 1
+                made[word] = people.Person(name=word, sex=sex, age=age, role=True, several=True)
     return {word: dataclasses.replace(person, count=counts[word]) for word, person in made.items()}

@@ -51,6 +51,7 @@ class Facts:
     called: str | None
     focus: str
     looks_up: bool  #: the words begin in the sky
+    handled: bool = False  #: somebody does something with the thing
     comes: bool = False  #: somebody is seen for the first time
 
     @property
@@ -74,6 +75,12 @@ class Facts:
     def unseen(self) -> bool:
         """Somebody speaks, and nobody is seen: a voice behind the door."""
         return not self.shot.characters and any(line.quoted for line in self.shot.lines)
+
+    @property
+    def bare(self) -> bool:
+        """Nobody is seen or heard here, and no thing: pigeons flew up."""
+        said = any(line.quoted for line in self.shot.lines)
+        return not (self.shot.characters or said or self.opens or self.shot.memory)
 
     @property
     def loud(self) -> bool:
@@ -106,15 +113,21 @@ def choose(facts: Sequence[Facts]) -> list[Framed]:
         framings,
     )
     return [
-        Framed(framing, motion, listener if framing in PAIRED or one.unseen else None)
+        Framed(framing, motion, listener if _joins(framing, one) else None)
         for framing, motion, listener, one in zip(framings, moves, listeners, facts, strict=True)
     ]
 
 
+def _joins(framing: str, one: Facts) -> bool:
+    """Say whether somebody is seen whom the words of a shot do not name."""
+    faced = one.bare and framing in {"medium", "close"}
+    return framing in PAIRED or one.unseen or faced
+
+
 def _listener(facts: Sequence[Facts], n: int) -> str | None:
-    """To whom the one who speaks here does it."""
+    """To whom the one who speaks here does it, or who sees what happens."""
     one = facts[n]
-    if one.unseen:
+    if one.unseen or one.bare:
         before = facts[max(0, n - HEARD) : n][::-1]
         place = one.shot.scene.place
         there = itertools.takewhile(lambda other: other.shot.scene.place == place, before)
@@ -161,7 +174,7 @@ def _base(one: Facts, before: Facts | None, listener: str | None) -> str:
         and not one.strong
         and not one.comes
         and not one.held
-        and (one.chance % 2 or _SHOWS.search(one.narration))
+        and ((one.chance % 2 and not one.handled) or _SHOWS.search(one.narration))
     ):
         return "insert"
     alone = len(seen) == 1
@@ -217,7 +230,8 @@ def _suiting(one: Facts, listener: str | None) -> tuple[str, ...]:
         paired = ("over_shoulder", "close", "medium", "split") if listener else ()
         return paired or ("close", "medium", "establish")
     if not one.shot.characters:
-        return ("establish", "insert") if one.focus else ("establish",)
+        others = ("medium", "close") if listener else ()
+        return ("establish", "insert", *others) if one.focus else ("establish", *others)
     return ("close", "medium", "establish")
 
 

@@ -11,7 +11,7 @@ from mangen.engines import protocol
 from mangen.engines.voice import cache
 
 #: raised when the planner's rules change what they make of the same text
-PLANNER_VERSION = "3"
+PLANNER_VERSION = "4"
 
 
 def snapshot(chosen: settings.Settings, *, width: int | None, height: int | None) -> dict[str, Any]:

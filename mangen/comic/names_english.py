@@ -28,6 +28,7 @@ class Name:
     family: str
     ways: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     points: int = 0
+    aged: phrases.Age | None = None  #: what the word before it tells: old Mr. Pell
 
     @property
     def shown(self) -> str:
@@ -46,8 +47,15 @@ class Name:
 
     @property
     def age(self) -> phrases.Age:
-        """What the title tells."""
-        return _titled(self.title)[1]
+        """What the title tells, or a word before it."""
+        return self.aged or _titled(self.title)[1]
+
+
+def _aged(before: str) -> phrases.Age | None:
+    """How old somebody is whom a word before the name calls so."""
+    words = re.sub(r"\b(?:Mrs?|Ms|Miss|Dr)\.?\s$", "", before).split()[-1:]
+    old = lexicon.labels("english-old")
+    return old.get(words[0].lower()) if words else None  # type: ignore[return-value] # its labels
 
 
 def _titled(word: str) -> tuple[phrases.Sex, phrases.Age]:
@@ -84,6 +92,7 @@ def find(narration: Sequence[str], text: str) -> list[Name]:
             known = _known(found, one.title, one.caps)
             if known is not None:
                 known.points += _points(line, one)
+                known.aged = known.aged or _aged(line[: one.start])
     for way, points in _said_of_themselves(text).items():
         for name in found:
             name.points += points * (way in name.ways)

@@ -23,7 +23,7 @@ HELD = frozenset(
 #: what an insert shows: small things that mean something, the telling ones first
 TELLING = (
     *("letter", "photograph", "ring", "phone", "money", "sword", "fork", "book", "mirror"),
-    *("umbrella", "fan", "bag", "flower", "cup", "staff", "clock", "bell", "drum", "flag"),
+    *("watch", "umbrella", "fan", "bag", "flower", "cup", "staff", "clock", "bell", "drum", "flag"),
     *("wine", "lantern", "lamp"),
 )
 #: a single character after one of these is a thing of its own: 一本书, 红花, 皮包

@@ -31,6 +31,8 @@ PRONOUNS: Mapping[str, Sex] = {
 }
 #: several at once
 GROUPS = frozenset({"they", "They", "we", "We", "他们", "她们", "我们", "二人", "两人", "两个人"})
+_OF_THEM = r"(?:[Tt]he (?:two|three|four)|[Bb]oth|[Aa]ll(?: three| four)?) of (?:them|us)"
+OTHERS_ZH = "甲乙"  #: two who are alike: 警察甲, 警察乙
 
 #: somebody new, whom the next pronoun means
 STRANGER = re.compile(
@@ -59,6 +61,7 @@ class Person:
     age: Age = "adult"
     count: int = 1
     role: bool = False  #: named by what they are, not by a name
+    several: bool = False  #: one of some who are alike: two constables
 
 
 class Word(NamedTuple):
@@ -88,7 +91,7 @@ class Cast:
             for m in self.pattern.finditer(text)
         ]
         if self.language == "zh":
-            return found
+            return sorted([*found, *self._others(found)])
         taken = {at for word in found for at in range(word.start, word.end)}
         for one in phrases.find(text, joined=joined):
             if one.own or one.told or one.away or one.end - 1 in taken:
@@ -96,14 +99,29 @@ class Cast:
             name = "" if one.anyone else self.roles.get(phrases.canonical(one.noun), "")
             if name or one.anyone:
                 found.append(Word(one.start, one.end, one.noun, name, one))
+        for start, end, noun in phrases.several(text):
+            pair = [name for name in phrases.pair(noun) if name in self.people]
+            if end - 1 not in taken:
+                found += [Word(start, end, noun, name) for name in pair]
         return sorted(found)
+
+    def _others(self, found: Iterable[Word]) -> list[Word]:
+        """The second of two for whom a Chinese text has one word: 两个警察."""
+        return [
+            word._replace(name=f"{word.name[:-1]}{OTHERS_ZH[1]}")
+            for word in found
+            if word.name.endswith(OTHERS_ZH[0])
+            and word.name in self.people
+            and self.people[word.name].several
+        ]
 
     @functools.cached_property
     def pattern(self) -> re.Pattern[str]:
         """Every word for somebody, pronouns last."""
         listed = lexicon.alternation(list(self.aliases))
         if self.language == "en":
-            pronouns = f"he|she|He|She|him|{_HER}|[Tt]hey|[Ww]e" + "|I|me" * self.first_person
+            pronouns = f"he|she|He|She|him|{_HER}|{_OF_THEM}|{_one_of_two()}|[Tt]hey|[Ww]e"
+            pronouns += "|I|me" * self.first_person
             listed = f"{listed}|{pronouns}" if listed else pronouns
             return re.compile(rf"(?<![\w'’])(?:{listed})(?!\w)")
         pronouns = "(?<!其)[他她](?!们)" + ("|我(?!们)" if self.first_person else "")
@@ -114,6 +132,13 @@ class Cast:
         """Names that could be taken for words of the scene."""
         roles = {name for name, person in self.people.items() if person.role}
         return tuple(word for word, name in self.aliases.items() if name not in roles)
+
+
+@functools.cache
+def _one_of_two() -> str:
+    """One of two who are alike, where it does something: One held out a watch."""
+    past = lexicon.alternation(list(lexicon.words("english-past")))
+    return rf"(?:One|[Tt]he other)(?=\s(?:of them\s)?(?:\w+ly\s)?(?:{past}|\w+ed)\b)"
 
 
 def roles(kind: str) -> Mapping[str, tuple[Sex, Age]]:

@@ -123,6 +123,50 @@ def find(text: str, *, joined: bool = False) -> Iterator[Phrase]:
         )
 
 
+#: several who are there: not the men of any guild, but two men
+_SOME = (
+    r"[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]ix|[Ss]everal|[Bb]oth"
+    r"|[Aa] (?:couple|pair|group|handful) of|[Ss]ome|[Tt]he|[Tt]hose|[Tt]hese"
+)
+_PLURALS = {"man": "men", "child": "children", "wife": "wives", "thief": "thieves"}
+
+
+def plural(noun: str) -> str:
+    """Several of a noun for people: two constables, three men, both ladies."""
+    for one, many in _PLURALS.items():
+        if noun.endswith(one):
+            return noun.removesuffix(one) + many
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return noun + ("es" if noun.endswith(("s", "ch", "sh")) else "s")
+
+
+def pair(noun: str) -> tuple[str, str]:
+    """What two who are alike are called."""
+    return f"first {noun}", f"second {noun}"
+
+
+def several(text: str, *, counted: bool = False) -> Iterator[tuple[int, int, str]]:
+    """Where a text tells of several who are alike, and of what; `counted`: by a number."""
+    for match in _several().finditer(text):
+        definite = match["det"].lower() in {"the", "those", "these"}
+        if not (definite and counted) and not _OF.search(text, 0, match.start()):
+            yield match.start(), match.end(), _plurals()[match["noun"]]
+
+
+@functools.cache
+def _plurals() -> Mapping[str, str]:
+    return {plural(noun): noun for noun in nouns()}
+
+
+@functools.cache
+def _several() -> re.Pattern[str]:
+    return re.compile(
+        rf"\b(?P<det>{_SOME})\s(?:(?!(?:{_STOP})\b)[\w'’-]+\s){{0,2}}?"
+        rf"(?P<noun>{lexicon.alternation(list(_plurals()))})(?!['’\w-])"
+    )
+
+
 @functools.cache
 def _ages() -> Mapping[str, Age]:
     return cast("Mapping[str, Age]", lexicon.labels("english-old"))

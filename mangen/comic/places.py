@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
 from mangen import errors
 
 _SHOWN = 60  #: characters of a wrong value that an error repeats
+_NEAR = 100  #: characters of it that are compared with what would do: it may be a whole book
+_NONE = re.compile("[\0\ud800-\udfff]")  #: what is no character
+_FIRST = 4  #: items of a list or object that are shown
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,9 +31,9 @@ class Place:
 
     def refuse(self, field: str, value: Any, why: str, known: Collection[str] = ()) -> NoReturn:
         """Raise UsageError for a value, with the nearest that would do."""
-        shown = repr(value)
-        shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
-        near = difflib.get_close_matches(str(value), [one for one in known if one], 1)
+        shown = _shown(value)
+        word = value if isinstance(value, str) and len(value) <= _NEAR else shown[:_NEAR]
+        near = difflib.get_close_matches(word, [one for one in known if one], 1)
         mend = f"; did you mean {near[0]!r}?" if near else ""
         self.fail(field, f"{shown} {why}{mend}")
 
@@ -41,6 +45,8 @@ class Place:
             if field not in self.value:
                 self.fail(field, "is missing")
         for field in self.value:
+            if not isinstance(field, str):  # data that never were a file
+                self.refuse("", field, "is no name of a field")
             if field not in allowed:
                 self.refuse(field, field, "is no field of it", allowed)
 
@@ -81,7 +87,7 @@ class Place:
             self.refuse(field, found, "must be a string")
         if len(found) > longest:
             self.fail(field, f"has {len(found)} characters; at most {longest} are possible")
-        if "\0" in found or any("\ud800" <= ch <= "\udfff" for ch in found):
+        if _NONE.search(found):
             self.refuse(field, found, "holds a character that is none")
 
     def texts(
@@ -140,3 +146,21 @@ class Place:
                 field, found, f"must be two offsets in the source text, which has {size} characters"
             )
         return found[0], found[1]
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a wrong value, which may be of any size."""
+    if isinstance(value, str):
+        shown = repr(value[: _SHOWN + 1])
+    elif isinstance(value, (list, tuple)) and len(value) > _FIRST:
+        shown = repr(value[:_FIRST])[:-1] + ", …"
+    elif isinstance(value, dict) and len(value) > _FIRST:
+        shown = "an object"
+    elif isinstance(value, int) and value.bit_length() > _SHOWN * 4:
+        shown = "a number that long"
+    else:
+        try:
+            shown = repr(value)
+        except (ValueError, RecursionError):  # a number of thousands of digits, somewhere inside
+            shown = "what stands there"
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"

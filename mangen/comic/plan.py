@@ -162,6 +162,8 @@ class _Planner:
             stays = number > 0 and settings[number - 1][-1].labels.place == labels.place
             in_hands = acts.kept(in_hands, labels, stays=stays)
             for piece, who, setting in zip(row, told[number], settings[number], strict=True):
+                if setting.memory and not piece.quoted:
+                    who = _without_dreamer(who, piece.text)
                 beat = staging.Beat(
                     start=piece.start,
                     end=piece.end,
@@ -193,6 +195,7 @@ class _Planner:
         )
         named = objects.named(masked, self.language)
         beat.things = tuple(thing.label for thing in named)
+        beat.handled = acts.handled(masked, beat.mentions, named)
         beat.tones = {**tones, **{thing.label: thing.tone for thing in named if thing.tone}}
 
     # ------------------------------------------------------------ episodes
@@ -286,6 +289,16 @@ def _line_language(line: str, otherwise: scenery.Language) -> scenery.Language:
 
 def _says(line: str) -> bool:
     return any(ch.isalnum() for ch in line)
+
+
+def _without_dreamer(who: speakers.Told, words: str) -> speakers.Told:
+    """What is seen in a memory: not the one who has it, in the words of whom it is told."""
+    gone = {
+        name for at, name in who.mentions
+        if any(scenes.remembers(words, at + n) for n in range(1, len(name) + 2))
+    }  # fmt: skip
+    kept = tuple(name for name in who.people if name not in gone)
+    return dataclasses.replace(who, people=kept) if kept and gone else who
 
 
 def _narration(row: Sequence[sentences.Piece]) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mangen import errors
-from mangen.comic import edit, graph, model, schema
+from mangen.comic import edit, graph, model, prompted, schema
+from mangen.comic import plan as plan_
 from mangen.ledger import scope
 
 _GOLDEN = 0x9E3779B1
@@ -52,7 +53,8 @@ def plan(scopes: Sequence[scope.Scope], wishes: Wishes) -> Callable[..., edit.Ch
             shots = []
             for shot in episode.shots:
                 named = any(_means(one, episode, shot) for one in scopes)
-                again = _again(shot, wishes, f"e{episode.no}/s{shot.no}") if named else shot
+                name = f"e{episode.no}/s{shot.no}"
+                again = _again(shot, wishes, name, board) if named else shot
                 if again != shot:
                     detail.append(_detail(episode, shot, again))
                 shots.append(again)
@@ -67,10 +69,10 @@ def _means(asked: scope.Scope, episode: model.Episode, shot: model.Shot) -> bool
     return asked.episode == episode.no and asked.shot in (None, shot.no)
 
 
-def _again(shot: model.Shot, wishes: Wishes, name: str) -> model.Shot:
+def _again(shot: model.Shot, wishes: Wishes, name: str, board: model.Storyboard) -> model.Shot:
     wished = shot
     if wishes.prompt is not None and shot.kind == "shot":
-        wished = dataclasses.replace(wished, prompt=wishes.prompt)
+        wished = _prompted(wished, wishes.prompt, board)
     elif wishes.prompt is not None:
         raise errors.UsageError(
             f"{name} is a {shot.kind} card: its words are its title's; edit the storyboard"
@@ -86,6 +88,15 @@ def _again(shot: model.Shot, wishes: Wishes, name: str) -> model.Shot:
         return shot
     take = shot.take + 1
     return dataclasses.replace(wished, take=take, seed=(seed - (take - 1) * _GOLDEN) & _SEEDS)
+
+
+def _prompted(shot: model.Shot, prompt: str, board: model.Storyboard) -> model.Shot:
+    """Give a shot other words, and the scene that they name."""
+    if prompt == shot.prompt:
+        return shot
+    names = [one.name for one in board.characters]
+    asked = prompted.scene(shot.scene, prompt, names, plan_.language_of(prompt))
+    return dataclasses.replace(shot, prompt=prompt, scene=asked)
 
 
 def _emotions(shot: model.Shot, asked: Mapping[str, str], name: str) -> tuple[str, ...]:
@@ -110,6 +121,17 @@ def _detail(episode: model.Episode, before: model.Shot, after: model.Shot) -> Ma
         found["seed"] = [graph.render_seed(before), graph.render_seed(after)]
     if before.prompt != after.prompt:
         found["prompt"] = [before.prompt, after.prompt]
+    if before.scene != after.scene:
+        pairs = zip(_labels(before), _labels(after), strict=True)
+        told = [(old, new) for old, new in pairs if old != new]
+        found["scene"] = [[old for old, _ in told], [new for _, new in told]]
     if before.emotions != after.emotions:
         found["emotions"] = [list(before.emotions), list(after.emotions)]
     return found
+
+
+def _labels(shot: model.Shot) -> list[str]:
+    return [
+        " ".join(value) if isinstance(value, tuple) else str(value)
+        for value in dataclasses.asdict(shot.scene).values()
+    ]

@@ -38,6 +38,10 @@ _TOLD_EN = re.compile(
     r"|\b(?:heard of|told of|spoke of|talked of|dreamed of|thought of|letter from|message from"
     r"|lived in|came from)\b[^.!?]*$"
 )
+_BEYOND = re.compile(
+    r"\b(?:behind|outside|opposite|beyond|past|above|far from)\s"
+    r"(?:the|an?|his|her|my|their|our)\s(?:\w+\s)?$"
+)
 #: a ship has these on board
 _SHIPS = frozenset({"spaceship", "deck"})
 _NOT_SO = re.compile(r"\b(?:not|never|no|nor|without)\s(?:\w+\s)?$")
@@ -223,7 +227,7 @@ def _english(kind: str) -> re.Pattern[str]:
 def _is_told(text: str, match: re.Match[str], here: str) -> bool:
     """Say whether a place is spoken of, seen in a picture, or part of the ship one is aboard."""
     before = re.split("[.!?;:]" if "photo" not in text else "[.!?;]", text[: match.start()])[-1]
-    if text[match.end() :].startswith(" outside") or before.endswith("outside the "):
+    if text[match.end() :].startswith(" outside") or _BEYOND.search(before):
         return True
     aboard = here in _SHIPS and match["word"] in lexicon.words("english-aboard")
     return aboard or _TOLD_EN.search(before) is not None

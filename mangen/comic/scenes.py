@@ -22,6 +22,15 @@ FLASHBACK = re.compile(
 RETURN = re.compile(
     r"这时|此时|此刻|现在|如今|回过神|眼前|醒来|\b(?:now|today|at present)\b", re.IGNORECASE
 )
+#: a paragraph that begins long before the one that it follows
+_AGO = re.compile(
+    r"(?:[一二两三四五六七八九十百几数\d]+多?余?个?年(?:之?前|以前)|多年以?前|那一?年|当年|小时候|儿时)(?!后)"
+    r"|(?:\w+ ){1,3}years? (?:ago|before|earlier)\b",
+    re.IGNORECASE,
+)
+_REMEMBERS = re.compile(
+    r"\s(?:still |could )?(?:remember|recall)|(?:又|还|忽然|不禁|总)?(?:想起|记得|回忆)"
+)
 _HOME = {
     "xianxia": "mountain",
     "ancient": "hall",
@@ -141,20 +150,23 @@ def _of(
         here = now.labels.place
         one = scenery.look(words, names, language, here) if language == "en" else first
         before, lead, entered, returned = now.labels, 0, False, False
-        remembers = FLASHBACK.search(words)
-        if kept is not None and not remembers and _is_back(words, row, language):
+        jumps = lettering.jumps(words)
+        ago = _AGO.match(words.lstrip()) if n else None
+        remembers = ago or FLASHBACK.search(words)
+        if kept is not None and not remembers and (
+            jumps or _is_back(words, row, language) or _is_home(one, now, kept)
+        ):  # fmt: skip
             now, kept, returned = kept, None, True
         elif (
             kept is None
             and remembers
-            and one.place_is_sure
+            and (one.place_is_sure or (ago and (one.place or one.weather or one.time)))
             and _is_there(words[remembers.start() :], names, language)
         ):
             kept = _State(dataclasses.replace(before, place=home) if n == 0 else before)
             kept.lasting = now.lasting
             now = _State(dataclasses.replace(before, weather="clear", time="day"))
-            lead, entered = _lead(row, names, language), True
-        jumps = lettering.jumps(words)
+            lead, entered = (0 if ago else _lead(row, names, language)), True
         if jumps:
             now.lasting = [label for label in now.lasting if label != "moon"]
             now.labels = dataclasses.replace(now.labels, weather="clear", time="day")
@@ -196,6 +208,16 @@ def _is_back(words: str, row: Sequence[sentences.Piece], language: people.Langua
     """Say whether a memory is over: the words say so, or somebody speaks."""
     talks = language == "en" and any(piece.quoted for piece in row)
     return talks or RETURN.search(words) is not None
+
+
+def remembers(text: str, at: int) -> bool:
+    """Say whether who is named before `at` only remembers: he is not in the picture of it."""
+    return _REMEMBERS.match(text, at) is not None
+
+
+def _is_home(seen: scenery.Seen, now: _State, kept: _State) -> bool:
+    """Say whether a paragraph is surely where the one who remembers is, not where it was."""
+    return seen.place_is_sure and seen.place == kept.labels.place != now.labels.place
 
 
 def _is_there(words: str, names: Sequence[str], language: people.Language) -> bool:

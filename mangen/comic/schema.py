@@ -8,6 +8,7 @@ keeps the number it had, so that what is put before it makes nothing anew.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -31,7 +32,7 @@ SCENE: Mapping[str, Sequence[str]] = {
     "place": (
         "room", "hall", "shop", "classroom", "office", "hospital", "street", "market", "courtyard",
         "river", "sea", "mountain", "forest", "field", "palace", "ruin", "train",
-        "harbour", "deck", "spaceship",
+        "harbour", "deck", "spaceship", "garden",
     ),
     "time": ("dawn", "day", "dusk", "night"),
     "weather": ("clear", "rain", "snow", "fog", "wind", "thunder"),
@@ -43,7 +44,7 @@ SCENE: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 
 MOST_EPISODES, MOST_SHOTS, MOST_LINES, MOST_CHARACTERS = 10_000, 1_000, 50, 1_000
-MOST_IN_SHOT, MOST_THINGS = 20, 50
+MOST_IN_SHOT, MOST_THINGS, MOST_LEFT_OUT = 20, 50, 100_000
 _NAME, _TITLE, _TEXT, _PROMPT = 100, 500, 2_000, 4_000
 _SEEDS = 2**31 - 1
 
@@ -76,7 +77,7 @@ def read(
         language=root.choice("language", LANGUAGES),
         characters=characters,
         episodes=tuple(sorted(episodes, key=lambda one: one.no)),
-        left_out=tuple(_left_out(one, size) for one in root.items("left_out", 10**6)),
+        left_out=tuple(_left_out(one, size) for one in root.items("left_out", MOST_LEFT_OUT)),
     )
 
 
@@ -126,20 +127,24 @@ def _numbered(shots: Sequence[model.Shot], old: Iterable[model.Shot]) -> tuple[m
     """Known shots under the numbers they had; the others under their own, or the next free."""
     before = {shot.identity: shot.no for shot in old}
     numbers: dict[int, int] = {}
+    taken: set[int] = set()
     for at, shot in enumerate(shots):
         no = before.get(shot.identity)
-        if no is not None and no not in numbers.values():
+        if no is not None and no not in taken:
             numbers[at] = no
-    free = max([0, *before.values()]) + 1
+            taken.add(no)
+    known = {*before.values()}
+    free = max(known, default=0) + 1
     for at, shot in enumerate(shots):
         if at in numbers:
             continue
         no = shot.no
-        if no < 1 or no in numbers.values() or no in before.values():
-            while free in numbers.values():
+        if no < 1 or no in taken or no in known:
+            while free in taken:
                 free += 1
             no = free
         numbers[at] = no
+        taken.add(no)
     seen: set[str] = set()
     made = []
     for at, shot in enumerate(shots):
@@ -223,14 +228,17 @@ def _left_out(at: Place, size: int) -> model.LeftOut:
     )
 
 
+@functools.cache
 def _names(of: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(of))
 
 
 def _refuse_twice(at: Place, field: str, names: Sequence[str]) -> None:
+    seen: set[str] = set()
     for n, name in enumerate(names):
-        if name in names[:n]:
+        if name in seen:
             raise errors.UsageError(f"{at.name}: {field}[{n}]: {name!r} is there twice")
+        seen.add(name)
 
 
 def plan(number: int, data: Any, *, name: str, size: int) -> edit.Plan:
@@ -243,6 +251,10 @@ def plan(number: int, data: Any, *, name: str, size: int) -> edit.Plan:
             "take `project` and `revision` out of it to use it here"
         )
     based_on = data.get("revision")
+    if based_on is not None and not isinstance(based_on, str):
+        raise errors.UsageError(
+            f"{name}: revision: must be a string, as `storyboard export` writes it, or left out"
+        )
     rest = {key: value for key, value in data.items() if key not in {"project", "revision"}}
 
     def change(board: model.Storyboard | None) -> edit.Change:

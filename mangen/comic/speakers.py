@@ -16,6 +16,7 @@ PARAGRAPHS_APART = 2  #: turns further apart than this do not answer each other
 RUN = 40  #: turns in a row without a name that are still told by the one who follows
 
 _I_AM = re.compile(r"\b[Mm]y name(?:\sis|['’]s)\s?|我(?:叫|名叫)")
+_VOICE = re.compile(r"的[^，。！？]{0,4}(?:声音|嗓音|话音)|['’]s (?:\w+ )?voice\b")
 _CALLS = re.compile(r"[哥姐弟妹叔伯爷姨]?(?:[，。！？…、,!?.]|$)")
 
 
@@ -160,6 +161,9 @@ class Teller:
                 return name, False
         if before is not None and before.text.endswith(("，", ",")):
             return _first_of_last(before) or said_before, False
+        heard = _whose_voice(after) or _whose_voice(before)
+        if heard:
+            return heard, False
         if after is not None and after.mentions and after.mentions[0].at <= 3:
             return after.mentions[0].name, False
         if any(_is_a_voice(one) for one in (before, after)):
@@ -284,6 +288,17 @@ def _is_a_voice(segment: _Segment | None) -> bool:
     if segment is None or segment.mentions:
         return False
     return re.search("声音|嗓音|话音|a voice", segment.text) is not None
+
+
+def _whose_voice(segment: _Segment | None) -> str | None:
+    """Who is heard, where the words say whose voice it is: 电话里是陆时川的声音."""
+    if segment is None:
+        return None
+    start = 0 if segment.text.find("。") else _last_sentence(segment.text)
+    for mention in segment.mentions:
+        if mention.at >= start and _VOICE.match(segment.text, mention.end):
+            return mention.name
+    return None
 
 
 def _first_of_last(segment: _Segment) -> str | None:

@@ -44,6 +44,7 @@ class Beat:
     mentions: tuple[tuple[int, str], ...] = ()  #: where narration names whom
     setting: scenes.Setting = scenes.Setting(labels=protocol.SceneLabels())
     things: tuple[str, ...] = ()  #: what it names
+    handled: frozenset[str] = frozenset()  #: those that somebody does something with
     tones: dict[str, str] = dataclasses.field(default_factory=dict)  #: the colours of things
     gestures: dict[str, str] = dataclasses.field(default_factory=dict)
     held: dict[str, str] = dataclasses.field(default_factory=dict)  #: what is in whose hands
@@ -214,6 +215,7 @@ def _facts(beats: Group, shot: model.Shot, cast: frozenset[str]) -> framing.Fact
         speakers=tuple(name for name in dict.fromkeys(speakers) if name in shot.characters),
         called=next((beat.called for beat in beats if beat.called in cast), None),
         focus=_toned(framing.focus_of(things), beats),
+        handled=any(framing.focus_of(things) in beat.handled for beat in beats),
         looks_up="moon" in things,
     )
 
@@ -288,7 +290,9 @@ def _feels(name: str, beat: Beat) -> bool:
 def _emotion(name: str, beats: Group) -> str:
     own = [b for b in beats if b.speaker == name or (not b.quoted and _feels(name, b))]
     around = [b for b in beats if not b.quoted and not b.people]
-    text = _CROWD.sub("", " ".join(beat.text for beat in own or around))
+    alone = len(_visible(beats, frozenset({name}))) == len({n for b in beats for n in b.people})
+    told = [*own, *around] if alone else own or around  # tears ran down his face
+    text = _CROWD.sub("", " ".join(beat.text for beat in told))
     felt = scenery.emotion(text, beats[0].language)
     if felt is None and any(b.speaker == name for b in beats):
         said = "".join(b.text for b in beats if b.speaker == name)

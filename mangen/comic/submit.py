@@ -13,6 +13,7 @@ from mangen.comic import boards, content, graph, look, model, text
 from mangen.ledger import acting, jobs, ledger, projects
 
 STAGE, SUBJECT = boards.PLANNER, "project"
+_JOBS_PER_CHARACTER = 1 / 6  #: that a storyboard asks for, measured on novels
 _BYTES_PER_CHARACTER = 400  #: what planning holds for one character of text, measured
 
 
@@ -23,7 +24,7 @@ class Submitted:
     project: int
     new_jobs: int
     retried: int  #: failed jobs that get another chance
-    already: bool
+    already: bool  #: nothing was new: no job, no chance, no more episodes than before
 
 
 def create(
@@ -89,28 +90,37 @@ def _submit(
         _refuse_unknown(board, episodes)
         asked = [e.no for e in board.episodes if episodes is None or e.no in episodes]
         more = graph.wanted(board, episodes=asked, look=look_of(project))
-    with book.transaction() as conn:
+
+    def write(conn: sa.Connection) -> Submitted | None:
+        book.lift_limits(conn)  # a novel is many jobs
         book.lock_project(conn, number)
+        project = book.project(number, conn)
         if boards.token(conn, number) != (planned.token if planned is not None else None):
             return None
-        project = book.project(number, conn)
+        if project.state != "open":  # a purge began meanwhile: the next look says so
+            return None
         first = not _asked_before(conn, number)
-        book.want_episodes(conn, number, _widen(project.episodes_wanted, episodes, first=first))
+        wanted = _widen(project.episodes_wanted, episodes, first=first)
+        before = project.episodes_wanted
+        wider = not first and wanted != (None if before is None else list(before))
+        book.want_episodes(conn, number, wanted)
         new: list[int] = []
         if not boards.edited(conn, number):
             new += book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit")
         if more:
             new += book.insert_jobs(conn, number, more, by="submit")
         retried = book.revive_jobs(conn, _failed(conn, number), by="submit")
-        if new or retried:
+        if new or retried or wider:
             detail = {"episodes": episodes, "new_jobs": len(new), "retried": len(retried)}
             book.note_act(conn, "submit", project=number, by=acting.person(), detail=detail)
-    return Submitted(
-        project=number,
-        new_jobs=len(new),
-        retried=len(retried),
-        already=not new and not retried,
-    )
+        return Submitted(
+            project=number,
+            new_jobs=len(new),
+            retried=len(retried),
+            already=not new and not retried and not wider,
+        )
+
+    return book.act(write)
 
 
 def parse_episodes(words: str | None) -> list[int] | None:
@@ -184,5 +194,6 @@ def _storyboard_job(conn: sa.Connection, project: projects.Project) -> jobs.Want
         bucket=STAGE,
         model="",
         seconds_est=1.5 + size / 20_000,
+        brings=int(size * _JOBS_PER_CHARACTER),
         peaks=(150 * 2**20 + size * _BYTES_PER_CHARACTER,),
     )

@@ -23,12 +23,19 @@ _OWN = re.compile(
 )
 _WHOSE = re.compile(r"\b(?:[Hh]is|[Hh]er)(?=\s\w)")
 _BOTH = re.compile(
-    r"(?:^|(?<=[，。！？；：]))(?:[^，。！？；：]{0,2})(他们|她们|我们|二人|两人|两个人)(?=[^的])"
+    r"(?:^|(?<=[，。！？；：]))(?:[^，。！？；：]{0,2})"
+    r"(他们|她们|我们|二人|两人|两个人|三人|三个人)(?=[^的])"
 )
 _CALLER = re.compile(r"\b[Ii]t was\s(?:his |her |my )?$")
 _SAYS = re.compile(rf"['’]?s?\s(?:{lexicon.alternation(list(lexicon.words('english-say')))})\b")
 _COMES = re.compile(
     r"\s(?:\w+ly\s)?(?:came|entered|arrived|appeared|walked in|stepped|burst|rushed|strode)\b"
+)
+#: no one who will come, nor stand up
+_DEAD = re.compile(
+    r"\b(?:dead|lifeless|corpse|murdered|strangled|drowned|his body|her body)\b"
+    r"|\b(?:knife|bullet|dagger|hole) in (?:his|her) (?:chest|heart|back|head|neck|throat)\b"
+    r"|死在|死去|已经死|尸体|遗体|没了呼吸|断了气|没了气息|倒在血泊"
 )
 _THE = re.compile(r"\b[Tt]he\s$")
 _PICTURE = re.compile(r"\b(?:photograph|photo|picture|portrait|painting|dream)\b[^.!?]*$")
@@ -88,6 +95,10 @@ class Witness:
         """Whom a word means, and whether they are there."""
         if word.word in people.GROUPS:
             return self._both(word.word), True
+        if word.word.lower() in {"one", "the other"}:
+            return self._one_of_two(first=word.word == "One"), True
+        if word.word.endswith((" of them", " of us")):
+            return self._both(word.word.lower()), True
         if word.word in people.PRONOUNS or word.word in people.SELVES:
             name = self._pronoun(word.word)
             stale = self._said_at.get(name, self._now) <= self._now - NEAR
@@ -111,6 +122,8 @@ class Witness:
         seen: set[people.Sex] = set()
         for mention in sorted(found):
             person = self.cast.people.get(mention.name)
+            if self._is_of_several(mention.name) and len(found) > 1:
+                continue
             if mention.at >= start and person and person.sex not in {"unknown", *seen}:
                 seen.add(person.sex)
                 self.last_by_sex[person.sex] = mention.name
@@ -131,6 +144,8 @@ class Witness:
     def _chinese(self, text: str, found: Sequence[Mention]) -> Iterator[Mention]:
         stranger = people.STRANGER.search(text)
         if stranger and not any(stranger.start() <= m.at < stranger.end() for m in found):
+            if _DEAD.search(text, stranger.start()):
+                return
             sex = "female" if stranger["female"] else "male" if stranger["male"] else None
             newcomer = self._introduced(sex, "", text[stranger.end() :])
             if newcomer:
@@ -151,7 +166,7 @@ class Witness:
         self.recent.appendleft(name)
         person = self.cast.people.get(name)
         sex = person.sex if person else people.PRONOUNS.get(name, "unknown")
-        if sex != "unknown":
+        if sex != "unknown" and not (person and person.several and sex in self.last_by_sex):
             self.last_by_sex[sex] = name
 
     # ------------------------------------------------------------ whom a word means
@@ -174,18 +189,38 @@ class Witness:
             return {"male": "他", "female": "她"}[sex]
         return {"male": "he", "female": "she"}[sex]
 
+    def _one_of_two(self, *, first: bool) -> list[str]:
+        """Who does something of two who are alike; the next pronoun means that one."""
+        near = (name for name in self._order if self._said_at[name] >= self._now - TOGETHER)
+        pair = sorted(name for name in near if self._is_of_several(name))[:2]
+        for name in pair[: 1 if first else 2][-1:]:
+            self.last_by_sex[self.cast.people[name].sex] = name
+            return [name]
+        return []
+
+    def _is_of_several(self, name: str) -> bool:
+        return name in self.cast.people and self.cast.people[name].several
+
     def _both(self, word: str) -> list[str]:
-        """They are the last two; we are I and the last other one."""
+        """They are the last two, or three; we are I and the last other one."""
+        three = word.startswith(("三", "all", "the three", "the four"))
+        reach = TOGETHER * (3 if three else 1)
         self_ = {"zh": people.SELF_ZH, "en": people.SELF_EN}[self.cast.language]
         met = (
             name
             for name in self._order
-            if name not in {self_, *self._apart} and self._said_at[name] >= self._now - TOGETHER
+            if name not in {self_, *self._apart} and self._said_at[name] >= self._now - reach
         )
-        others = [name for name in itertools.islice(met, REMEMBERED) if name in self.cast.people]
+        others = [
+            name
+            for name in itertools.islice(met, REMEMBERED)
+            if name in self.cast.people and not (three and self.cast.people[name].several)
+        ]
         if word in {"we", "We", "我们"}:
             return [self_, *others[:1]] if self.cast.first_person else []
-        return others[:2][::-1]
+        if word.endswith("of us"):
+            return [*others[: 2 if three else 1][::-1], self_] if self.cast.first_person else []
+        return others[: 3 if three else 2][::-1]
 
     def _who(self, word: people.Word, text: str, rest: str) -> str:
         one = word.phrase
@@ -195,6 +230,8 @@ class Witness:
             known = next((name for name in self._order[:REMEMBERED] if self._fits(name, one)), "")
             if known:
                 return known
+        if _DEAD.search(f"{text} {re.split('[.!?]', rest)[0]}", max(0, one.start - 12)):
+            return ""  # whoever comes later is somebody else
         sex = None if one.sex == "unknown" else one.sex
         newcomer = self._introduced(sex, one.age, f"{text[one.end :]} {rest}")
         return newcomer or self.cast.roles.get(one.name, "")
@@ -218,7 +255,7 @@ class Witness:
                 person = self.cast.people.get(word.name)
                 if person is None or person.name in self.met:
                     continue
-                if person.role and self.cast.language == "zh":
+                if person.several or (person.role and self.cast.language == "zh"):
                     continue
                 if age in _YOUNG and person.age == "elder":
                     continue

@@ -26,6 +26,8 @@ _EVERY_PROJECT_S = 60.0
 _SLICE_S = 1.0  #: of advancing projects, before what is ready is published
 _ROUND_S = 0.25  #: of the round through all open projects, a pass
 _AT_ONCE = 8  #: projects of that round that one statement asks about
+#: what a look at one project may meet in its rows; a lost connection ends the pass
+_ITS_OWN = (ArithmeticError, ValueError, TypeError, sa.exc.DataError, sa.exc.IntegrityError)
 _LEARN_S = 10.0  #: between two looks at learned durations
 
 
@@ -161,6 +163,9 @@ class Pass:
             try:
                 done = self._look_at(conn, project, whole=whole)
             except errors.UnknownProject:  # purged since it was listed
+                continue
+            except _ITS_OWN:
+                log.exception("project %d can't be advanced; the others go on", project)
                 continue
             skipped, ready = skipped + done.skipped, ready + done.ready
             if done.ready:

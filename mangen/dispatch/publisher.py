@@ -29,6 +29,7 @@ _LINE = 64  #: projects that one look at all of them remembers
 _PROMOTE_S = 60.0  #: between two looks at what waits too long
 _PROMOTED_SHARE = 0.25  #: of the devices' time, for what moves up a class
 _CREDIT = 10  #: quanta of that time that may be saved up
+_LINE_S = 5.0  #: a line is good for so long at least: what became ready since is in the news
 _DUTY = 20  #: a look at all projects of a queue is not repeated for so many times its duration
 
 
@@ -218,7 +219,7 @@ class Publisher:
             self._lines[queue] = _Line(
                 lanes=frozenset(heads),
                 last=max(heads.values()),
-                until=self._clock() + _DUTY * took,
+                until=self._clock() + max(_DUTY * took, _LINE_S),
             )
         return turns
 

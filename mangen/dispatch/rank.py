@@ -13,6 +13,7 @@ import math
 from mangen import errors
 
 _GIB = float(1 << 30)
+_MOST = 1000.0  #: a weight, so that ranks keep their digits beside the hours since 1970
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,11 +29,15 @@ class Weights:
     def parse(cls, text: str) -> Weights:
         """Read `0.5,0.3,0.2,0.1`."""
         try:
-            short, small, age, frees = (float(word) for word in text.split(","))
+            short, small, age, frees = numbers = [float(word) for word in text.split(",")]
         except ValueError as error:
             raise errors.SettingsError(
                 f"MANGEN_RANK_WEIGHTS must be four numbers with commas, not {text!r}"
             ) from error
+        if not all(0 <= number <= _MOST for number in numbers):  # NaN is refused by this, too
+            raise errors.SettingsError(
+                f"MANGEN_RANK_WEIGHTS are {text!r}; each must be at least 0 and at most {_MOST:g}"
+            )
         return cls(short=short, small=small, age=age, frees=frees)
 
 
@@ -40,11 +45,13 @@ def rank(*, seconds: float, peak_bytes: int, frees: int, hours: float, weights: 
     """Answer the rank, the largest first.
 
     `seconds` is the expected duration, `peak_bytes` the peak over the weights, `frees` how many
-    jobs wait for this one, `hours` the epoch hour at which the job became ready.
+    jobs wait for this one, `hours` the epoch hour at which the job became ready. Whatever a row
+    says of its job, the answer is a number.
     """
+    seconds = max(1.0, seconds)  # in this order: NaN is not larger than 1
     return (
-        weights.short / max(seconds, 1.0)
-        + weights.small / (1.0 + peak_bytes / _GIB)
-        + weights.frees * math.log2(1 + frees)
+        weights.short / seconds
+        + weights.small / (1.0 + max(peak_bytes, 0) / _GIB)
+        + weights.frees * math.log2(1 + max(frees, 0))
         - weights.age * hours
     )

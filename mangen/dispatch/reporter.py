@@ -35,6 +35,8 @@ _UNREACHABLE = (
 )
 
 
+#: between two passes of which the first left projects to the second
+_BETWEEN_S = 0.02
 #: observations that a new worker learns from: enough for every stage's window, and quickly read
 _LESSONS = 5_000
 
@@ -66,9 +68,9 @@ class Reporter:
         lease_s: float,
         pass_s: float,
         housekeep: Callable[[], object],
+        foresee: Callable[[], object] = lambda: None,
     ) -> None:
         self._book, self._pool, self._leader, self._pass = book, pool, head, turn
-        foresee: Callable[[], object] = lambda: None,
         self._beat_s, self._lease_s, self._pass_s = lease_s / 3, lease_s, pass_s
         self._taught = False
         self._registered: set[str] = set()
@@ -242,9 +244,11 @@ class Reporter:
     def _passes(self) -> None:
         while not self._stop.is_set():
             try:
+                left = 0
                 if self._leader.take():
-                    self._pass.run(self._leader.connection, session=self._leader.session)
-                self._listen()
+                    conn, session = self._leader.connection, self._leader.session
+                    left = self._pass.run(conn, session=session).left
+                self._listen(_BETWEEN_S if left else min(self._pass_s, self._beat_s))
             except _UNREACHABLE as error:
                 log.warning("the pass lost its connection: %s", str(error).split("\n")[0])
                 self._drop_lead()
@@ -266,9 +270,9 @@ class Reporter:
                 log.exception("housekeeping failed")
             wait = max(every_s, 10 * (time.monotonic() - began))
 
-    def _listen(self) -> None:
+    def _listen(self, longest_s: float) -> None:
         """Wait for a wake, at most until the next pass or beat is due; stop what must stop."""
-        deadline, woken = time.monotonic() + min(self._pass_s, self._beat_s), False
+        deadline, woken = time.monotonic() + longest_s, False
         while not self._stop.is_set() and (left := deadline - time.monotonic()) > 0:
             for channel in self._leader.notifications(min(left, 0.5)):
                 if channel == ledger.Ledger.STOP:

@@ -53,7 +53,7 @@ class SceneLabels:
 
     place: str = "room"
     #: room hall shop classroom office hospital street market courtyard river sea mountain
-    #: forest field palace ruin train harbour deck spaceship
+    #: forest field palace ruin train harbour deck spaceship garden
     time: str = "day"  #: dawn day dusk night
     weather: str = "clear"  #: clear rain snow fog wind thunder
     mood: str = "calm"  #: calm warm sad tense dark bright

@@ -50,11 +50,22 @@ class Control(door.Door):
         What was skipped only for their sake comes back with them. Superseded jobs come back only
         where they are wanted again. Answers the ids that moved.
         """
+        _lock(conn, ids)
         found = door.run(conn, "revive_jobs", ids=list(ids), by=by, wanted=wanted)
         return list(found.scalars())
 
 
+def _lock(conn: sa.Connection, ids: Sequence[int]) -> None:
+    """Wait for those who move these jobs just now, in a statement of its own.
+
+    A statement that waited would go on from the rows as they stood when it began, and PostgreSQL
+    holds the new row to its CHECKs before it looks whether the old one is still the latest.
+    """
+    door.run(conn, "lock_jobs", ids=list(ids))
+
+
 def _ended(conn: sa.Connection, query: str, ids: Sequence[int], by: str) -> Ended:
+    _lock(conn, ids)
     settled: list[int] = []
     stopping: list[jobs.Fence] = []
     for row in door.run(conn, query, ids=list(ids), by=by):

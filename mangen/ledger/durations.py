@@ -95,7 +95,7 @@ class Learned:
     def seconds(self, candidate: jobs.Candidate) -> float:
         """How long a job will keep its device."""
         found = self.factor(candidate.stage, candidate.bucket, candidate.model)
-        return candidate.seconds_theory * found.mean
+        return jobs.likely_s(candidate.seconds_theory * found.mean)
 
 
 def _lean(seen: Sequence[Duration], guess: Factor) -> Factor:

@@ -17,6 +17,9 @@ from mangen import errors
 
 _SPAN = re.compile(r"\s*(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})\s*")
 _DAY = 24 * 60  #: minutes
+#: files among a system's time zones that are no names of any: Postgres refuses each query by them
+_NOWHERE = ("localtime", "posixrules", "Factory")
+_APART = ("posix/", "right/")
 _FAR = 2_000  #: spans that are looked at ahead: years of them
 
 
@@ -110,8 +113,9 @@ def _clock(minutes: int) -> str:
 def _zone(name: str) -> dt.tzinfo:
     if name == "UTC":  # known where a system has no time zones, too
         return dt.UTC
+    named = name not in _NOWHERE and not name.startswith(_APART)
     try:
-        return zoneinfo.ZoneInfo(name)
+        return zoneinfo.ZoneInfo(name if named else "")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise errors.SettingsError(
             f"MANGEN_TIME_ZONE: there is no time zone {name!r} here; write an IANA name as "

@@ -6,6 +6,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+#: no prediction, and no sum of them, is longer: thirty years
+_LONGEST_S = 1e9
+
+
+def likely_s(seconds: float) -> float:
+    """A predicted duration as a number that can be summed, whatever was predicted."""
+    return min(seconds, _LONGEST_S) if seconds >= 0 else 0.0  # NaN is not
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Need:
@@ -33,6 +41,7 @@ class Wanted:
     needs: Sequence[Need] = ()
     seconds_est: float = 1.0
     peaks: Sequence[int] = (0,)
+    brings: int = 0  #: jobs that it will insert when it is done, estimated: they count as freed
     #: cancelled when nobody began it in so many seconds; None: it waits for ever
     expires_s: float | None = None
 
@@ -124,7 +133,7 @@ class Candidate:
     bucket: str
     model: str
     peak_bytes: int  #: alone, over the weights
-    frees: int  #: blocked jobs that wait for it
+    frees: int  #: blocked jobs that wait for it, and jobs that it will insert
     klass: int
 
 

@@ -109,6 +109,8 @@ class Mending(projects.Projects, control.Control):
         door.run(conn, "rename_keys", ids=replaced).all()
         pairs = {row.old: row.new for row in door.run(conn, "redo_jobs", ids=replaced, by=by)}
         door.run(conn, "retie", old=list(pairs), new=list(pairs.values()))
+        # what was done lay beyond the pauses that came after it
+        door.run(conn, "hold_new", project=project, ids=list(pairs.values()))
         door.run(conn, "insert_dirty", project=project)
         return Redone(pairs=pairs, stopping=ended.stopping)
 

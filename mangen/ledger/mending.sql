@@ -98,10 +98,11 @@ WITH old AS MATERIALIZED (
 ), made AS (
     INSERT INTO jobs (
         project, episode, stage, subject, key, queue, class, model, bucket, cap, seconds_theory,
-        seconds_est, peaks, format, held, expires_at, home_queue, home_class
+        seconds_est, brings, peaks, format, held, expires_at, home_queue, home_class
     )
     SELECT project, episode, stage, subject, regexp_replace(key, '#lost-[0-9]+$', ''), queue, class,
-        model, bucket, cap, seconds_theory, seconds_est, peaks, format, held, expires_at,
+        model, bucket, cap, seconds_theory, seconds_est, brings, peaks, format, held,
+        expires_at,
         home_queue, home_class
     FROM old ORDER BY id
     RETURNING id, stage, subject, attempt, state

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import sqlalchemy as sa
 
-from mangen.ledger import door, jobs, settling, states
+from mangen.ledger import door, jobs, reports, settling, states
 
 Reason: TypeAlias = Literal["child_lost", "lease", "shutdown", "silent"]
 
@@ -31,9 +30,7 @@ class Owning(settling.Settling):
         """
         names = sorted({str(owner) for owner in owners})
         with self.transaction() as conn:
-            released = door.run(
-                conn, "beat", owners=names, report=json.dumps(dict(report), ensure_ascii=False)
-            ).scalars()
+            released = door.run(conn, "beat", owners=names, report=reports.write(report)).scalars()
             gone = sorted(released)
             stop = [
                 jobs.Fence(job=row.id, attempt=row.attempt, owner=row.owner)
@@ -53,7 +50,7 @@ class Owning(settling.Settling):
                     queues=tuple(row["queues"]),
                 ),
                 beat=row["beat"],
-                report=row["report"],
+                report=reports.read(row["report"]),
                 silent_s=row["silent_s"],
             )
             for row in door.rows(conn, "living_owners")

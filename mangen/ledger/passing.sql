@@ -61,7 +61,7 @@ SELECT id FROM moved ORDER BY id;
 -- name: find_ready
 SELECT j.id, j.seconds_theory, j.stage, j.bucket, j.model, j.peaks[1] AS peak_bytes,
     j.class AS klass,
-    (SELECT count(*) FILTER (WHERE n.state = 'blocked')
+    j.brings + (SELECT count(*) FILTER (WHERE n.state = 'blocked')
      FROM job_dependencies d JOIN jobs n ON n.id = d.job WHERE d.needs = j.id) AS frees
 FROM jobs j
 WHERE j.project = :project AND j.state = 'blocked'
@@ -78,7 +78,7 @@ ORDER BY j.id;
 -- as find_ready, among those that need one of these
 SELECT j.id, j.seconds_theory, j.stage, j.bucket, j.model, j.peaks[1] AS peak_bytes,
     j.class AS klass,
-    (SELECT count(*) FILTER (WHERE n.state = 'blocked')
+    j.brings + (SELECT count(*) FILTER (WHERE n.state = 'blocked')
      FROM job_dependencies d JOIN jobs n ON n.id = d.job WHERE d.needs = j.id) AS frees
 FROM (
     SELECT DISTINCT job FROM job_dependencies WHERE needs = ANY(CAST(:near AS bigint[]))

@@ -12,6 +12,8 @@ from mangen import errors
 from mangen.ledger import door, projects
 
 CLASSES = {"high": 0, "mid": 1, "low": 2}
+#: beyond it, one turn would put a lane's clock where single seconds no longer count
+_HEAVIEST = 1e6
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,8 +44,10 @@ class Priority(door.Door):
 
     def set_weight(self, conn: sa.Connection, project: int, weight: float) -> None:
         """Let a project have `weight` times the share of one with weight 1."""
-        if not (math.isfinite(weight) and weight > 0):
-            raise errors.UsageError(f"a weight must be a number above 0, not {weight}")
+        if not 1 / _HEAVIEST <= weight <= _HEAVIEST:  # NaN is refused by this, too
+            raise errors.UsageError(
+                f"a weight must be from {1 / _HEAVIEST:g} to {_HEAVIEST:g}, not {weight}"
+            )
         self._of(conn, "set_weight", project, weight=float(weight))
 
     def set_budget(self, conn: sa.Connection, project: int, seconds: float | None) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 
@@ -75,12 +76,12 @@ class Publishing(door.Door):
             projects=None if among is None else [project for _, project in among],
             **self.times.values,
         )
-        return [Waiting(**row) for row in found]
+        return [_waiting(row) for row in found]
 
     def find_gating(self, conn: sa.Connection, limit: int) -> Sequence[Waiting]:
         """Ready jobs that were planned to gate others, a project's together."""
         found = door.rows(conn, "find_gating", limit=limit, **self.times.values)
-        return [Waiting(**row) for row in found]
+        return [_waiting(row) for row in found]
 
     def publish_jobs(
         self, conn: sa.Connection, ids: Sequence[int], *, by: str = passing.BY
@@ -130,12 +131,12 @@ class Publishing(door.Door):
             projects=projects,
             by=by,
         )
-        return {row.id: row.seconds for row in found}
+        return {row.id: jobs.likely_s(row.seconds) for row in found}
 
     def published_load(self, conn: sa.Connection) -> Mapping[str, Load]:
         """Queue -> what nobody has claimed of it; queues without any are left out."""
         return {
-            row.queue: Load(jobs=row.jobs, seconds=row.seconds, gating=row.gating)
+            row.queue: Load(jobs=row.jobs, seconds=jobs.likely_s(row.seconds), gating=row.gating)
             for row in door.run(conn, "published_load")
         }
 
@@ -143,3 +144,15 @@ class Publishing(door.Door):
         """The time by the database's clock."""
         found: dt.datetime = door.run(conn, "now").scalar_one()
         return found
+
+
+def _waiting(row: Mapping[str, Any]) -> Waiting:
+    """Numbers that can be reckoned with, whatever the row says: one project's must not end all."""
+    weight, served, rank = row["weight"], row["served"], row["rank"]
+    numbers = {
+        "seconds": jobs.likely_s(row["seconds"]),
+        "weight": weight if math.isfinite(weight) else 1.0,
+        "served": served if math.isfinite(served) else 0.0,
+        "rank": rank if math.isfinite(rank) else 0.0,
+    }
+    return Waiting(**{**row, **numbers})

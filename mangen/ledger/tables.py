@@ -76,6 +76,7 @@ jobs = sa.Table(
     _number("progress", sa.Float, "0"),
     _number("seconds_theory", sa.Float, "1"),  # as planned, before anything was observed
     _number("seconds_est", sa.Float, "1"),  # theory times what was learned of such work
+    _number("brings", sa.Integer, "0"),  # jobs that it will insert: they count as freed
     sa.Column("peaks", pg.ARRAY(sa.BigInteger), nullable=False, server_default="{0}"),
     _number("format", sa.SmallInteger, "1"),  # of the payload; workers claim what they know
     sa.Column("error_kind", sa.Text),

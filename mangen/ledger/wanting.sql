@@ -16,7 +16,7 @@ WITH wanted AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(CAST(:wanted AS jsonb)) AS w (
         no integer, stage text, subject text, key text, queue text, class smallint, bucket text,
         model text, cap integer, episode integer, seconds_est float, peaks bigint[], params jsonb,
-        expires_s float
+        expires_s float, brings integer
     )
 ), placed AS (
     -- a project's class moves its jobs: as move_jobs does
@@ -32,10 +32,10 @@ WITH wanted AS MATERIALIZED (
 ), made AS (
     INSERT INTO jobs (
         project, stage, subject, key, queue, class, bucket, model, cap, episode, seconds_theory,
-        seconds_est, peaks, format, expires_at, home_queue, home_class
+        seconds_est, brings, peaks, format, expires_at, home_queue, home_class
     )
     SELECT :project, stage, subject, key, to_queue, to_class, bucket, model, cap, episode,
-        seconds_est, seconds_est, peaks, :format,
+        seconds_est, seconds_est, brings, peaks, :format,
         clock_timestamp() + make_interval(secs => expires_s),
         nullif(queue, to_queue), nullif(class, to_class)
     FROM placed ORDER BY no

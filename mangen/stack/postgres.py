@@ -19,9 +19,11 @@ DATABASE = "mangen"
 CONFIGURATION = {
     "listen_addresses": "",
     "max_connections": "400",  # 64 workers, which `up` may be asked for: see ledger.connections
-    "shared_buffers": "64MB",
+    "shared_buffers": "256MB",  # the hot indexes of a million jobs; touched as they grow
     "work_mem": "16MB",  # what `status` sorts and counts over ten thousand projects
     "max_wal_size": "1GB",
+    # the first touch of a page after a checkpoint logs all of it: so few as the size allows
+    "checkpoint_timeout": "15min",
     "autovacuum_naptime": "10s",
     "autovacuum_vacuum_cost_delay": "0",
     # no shared memory segments beside the main one: /dev/shm of a container is small

@@ -42,6 +42,7 @@ def upgrade() -> None:
         "jobs", sa.Column("seconds_theory", sa.Float(), server_default="1", nullable=False)
     )
     op.execute("UPDATE jobs SET seconds_theory = seconds_est WHERE settled_at IS NULL")
+    op.add_column("jobs", sa.Column("brings", sa.Integer(), server_default="0", nullable=False))
     op.drop_constraint(op.f("owners_release_reason"), "owners")
     op.create_check_constraint(
         op.f("owners_release_reason"),
@@ -171,6 +172,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.drop_column("jobs", "brings")
     op.drop_column("jobs", "seconds_theory")
     for table in (
         "backlogs", "forecasts", "durations", "spent", "lanes", "shares", "boards", "holds", "acts",

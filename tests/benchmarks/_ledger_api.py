@@ -31,7 +31,7 @@ def submit(count: int) -> dict[str, float]:
             text = "".join(_TEXT.replace("{n}", str(n * 10 + k)) for k in range(10))
             (folder / f"{n:04}.txt").write_text(text, "utf-8")
         with api.open_ledger():
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), time.process_time()
             made = []
             for no, path in enumerate(api.find_texts([folder])):
                 made.append(api.create_project(path))
@@ -39,19 +39,25 @@ def submit(count: int) -> dict[str, float]:
                     memory.append(psutil.Process().memory_info().rss)
             for number in made:
                 api.submit_novel(number)
-            seconds = time.perf_counter() - began
+            seconds, busy = time.perf_counter() - began, time.process_time() - busy
             memory.append(psutil.Process().memory_info().rss)
-    return {"seconds": seconds, "mb": memory[1] / 1e6, "grown_mb": (memory[1] - memory[0]) / 1e6}
+    grown = (memory[1] - memory[0]) / 1e6
+    return {"seconds": seconds, "cpu": busy, "mb": memory[1] / 1e6, "grown_mb": grown}
 
 
 def status(times: int) -> dict[str, float]:
     """Ask where all projects stand, as `status` does, opening the ledger each time."""
-    seconds = []
+    seconds, busy = [], []
     for _ in range(times):
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         found = api.all_status()
         seconds.append(time.perf_counter() - began)
-    return {"seconds": statistics.median(seconds), "projects": len(found)}
+        busy.append(time.process_time() - used)
+    return {
+        "seconds": statistics.median(seconds),
+        "cpu": statistics.median(busy),
+        "projects": len(found),
+    }
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import statistics
 import time
 from collections.abc import Sequence
 
@@ -62,6 +61,8 @@ class Table:
         owner = dataclasses.replace(self._worker, slot=1, generation=time.time_ns())
         self.book.register(owner)
         asked = self._draw.sample(self._ready, _SINGLES + _BATCHES * BATCH)
+        with self.book.transaction() as conn:  # a claim follows its publication
+            self.book.publish_jobs(conn, asked)
         for _ in range(_SINGLES):
             self._claim([asked.pop()], owner, self.times.single)
         while asked:
@@ -127,7 +128,3 @@ def measure(small: Table, large: Table, *, rounds: int) -> None:
         if not number:
             for table in (small, large):
                 table.times = Times()
-
-
-def median(times: Sequence[float]) -> float:
-    return statistics.median(times)

@@ -92,6 +92,22 @@ def test_a_mistyped_command_is_explained(shell, argv):
     assert "Usage: manage.py" in err
 
 
+@pytest.mark.parametrize("command", ["status", "submit", "export", "acts", "storyboard show"])
+def test_what_names_no_project_is_told_with_what_does(shell, command):
+    for word in ("12/e3", "2-4", "故乡", "9" * 30):
+        code, _, err = shell(*command.split(), word)
+        assert code == 2
+        assert f"{word!r} names no project: write its number, as 12" in err
+
+
+@pytest.mark.parametrize("group", [[], ["history"], ["storyboard"]])
+def test_help_cuts_no_sentence(shell, group, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = shell(*group, "--help")
+    assert "..." not in out.replace("ARGS]...", "")
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_export_says_when_nothing_is_finished(shell, novel):
     _, made = shell.json("new", novel)
     code, out, err = shell("export", made[0]["project"], "--out", "there")
@@ -220,8 +236,8 @@ def test_every_error_keeps_its_exit_code(shell, monkeypatch):
 
 
 def test_every_command_that_shows_something_speaks_json():
-    # the first two hand their arguments on; a storyboard is exported as JSON
-    silent = {"test", "bench", "storyboard show", "storyboard export"}
+    # the first two hand their arguments on; the last writes nothing but JSON
+    silent = {"test", "bench", "storyboard export"}
     commands = dict(main.root.commands)
     for name, group in main.root.commands.items():
         below = getattr(group, "commands", {})
@@ -236,7 +252,7 @@ def test_every_command_that_shows_something_speaks_json():
 def test_help_is_there_for_all_without_loading_the_ledger(shell):
     code, out, _ = shell("--help")
     assert code == 0
-    for name in ("demo", "test", "up", "new", "submit", "status", "drain", "export", "doctor", "wardrobe", "bench"):  # fmt: skip  # noqa: E501 - the whole list of issue and README
+    for name in ("demo", "test", "up", "new", "submit", "status", "drain", "export", "doctor", "wardrobe", "bench", "chaos"):  # fmt: skip  # noqa: E501 - the whole list of issue and README
         assert f"\n  {name} " in out
         assert main.root.commands[name].help
 

@@ -128,6 +128,9 @@ def test_a_command_that_needs_more_installs_more_and_keeps_the_rest(clone):
     count = len(clone.calls())
     clone.run("demo")
     assert len(clone.calls()) == count
+    clone.run("bench")
+    clone.run("bench", "--help")
+    assert len(clone.calls()) == count, "a list or a help needs nothing more"
 
 
 def test_new_wishes_are_installed_into_what_is_there(clone):

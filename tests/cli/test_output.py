@@ -25,9 +25,9 @@ STATUS = {
 }  # fmt: skip
 
 
-def shown():
+def shown(width=200, **changed):
     out = io.StringIO()
-    console.Console(file=out, width=200).print(output.screen([STATUS]))
+    console.Console(file=out, width=width).print(output.screen([{**STATUS, **changed}], width))
     return out.getvalue()
 
 
@@ -47,6 +47,19 @@ def test_a_status_shows_what_a_person_needs():
     assert "3: paused: 3/e2\n" in text.replace(" \n", "\n")
     assert "paused: job/9" in text
     assert "waits: assemble e2 until 12:00: disk full" in text
+
+
+def test_a_narrow_terminal_sees_every_column_whole():
+    stages = {"illustrate": {"done": 100, "ready": 2000}, "voice": {"done": 3, "running": 1}}
+    text = shown(80, stages=stages, eta_why="nothing like it was made yet", id=12345)
+    head, row, *_ = text.splitlines()
+    assert head.split() == ["id", "title", "state", "made", "episodes", "ready", "failures"]
+    assert [word in row for word in ("12345", "degraded", "99 %", "1/2", "nothing like it")]
+    assert "…" not in text
+    assert "12345: illustrate 100/2100, voice 3/4" in text
+    long = shown(80, title="一个非常长的小说的名字，长得一行放不下" * 2, state="cancelled")
+    assert "…" not in long
+    assert all(word in long.splitlines()[1] for word in ("cancelled", "99 %", "1/2"))
 
 
 def test_a_line_for_logs_is_plain():

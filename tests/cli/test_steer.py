@@ -55,10 +55,10 @@ def test_what_is_cancelled_can_be_tried_again(shell, number):
 
 def test_priority_takes_its_words_in_any_order(shell, number):
     assert shell("priority", "high", number, "--weight", "2")[1] == (
-        f"{number}: class high, weight 2.0\n"
+        f"{number}: class high, weight 2\n"
     )
     assert shell("priority", number, "high")[1] == f"{number}: it was so before\n"
-    assert shell("priority", number, "--budget", "60")[1] == f"{number}: budget 60.0\n"
+    assert shell("priority", number, "--budget", "60")[1] == f"{number}: budget 60\n"
     assert shell("priority", number, "--budget", "-1")[1] == f"{number}: budget none\n"
 
 
@@ -88,6 +88,10 @@ def test_a_storyboard_comes_in_and_goes_out(shell, number, board, home):
     assert shell("retake", f"{number}/e1/s2", "--emotion", "sad")[1] == (
         f"{number}: it was so before\n"
     )
+    told = " ".join(shell("acts", number)[1].split())
+    assert "→ sad" in told
+    assert "episodes all, new jobs 1" in told or "new jobs 1, episodes all" in told
+    assert not {"[", "{"} & set(told)
 
 
 def test_a_purged_project_is_gone_and_stays_in_the_record(shell, number):
@@ -109,6 +113,7 @@ def test_a_purged_project_is_gone_and_stays_in_the_record(shell, number):
         (["retry", "job/4711"], "there is no job 4711"),
         (["retake", "12"], "retake makes shots anew"),
         (["priority", "high", "low", "1"], "one of high, mid and low"),
+        (["priority", "1", "hihg"], "'hihg' is neither a class nor a scope"),
         (["priority", "1"], "say what to change"),
         (["priority", "high"], "name what is meant"),
         (["purge", "1/e1", "--yes"], "purge removes whole projects"),

@@ -102,3 +102,22 @@ def test_a_shot_keeps_its_number_wherever_it_stands(board, data):
 
 def test_the_words_are_those_that_the_camera_knows():
     assert schema.MOTIONS == camera.MOTIONS
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"revision": {}}, "revision: must be a string"),
+        ({"language": "x" * 10**6}, "language: 'xxx"),
+        ({"language": list(range(10**6))}, r"language: \[0, 1, 2, 3, …"),
+        ({"title": 10**5000}, "title: a number that long"),
+        ({"title": [10**5000]}, "title: what stands there"),
+        ({5: 1}, "5 is no name of a field"),
+        ({"left_out": [{}] * 100_001}, "at most 100000"),
+    ],
+)
+def test_a_wrong_thing_of_any_size_is_named_shortly(change, said):
+    data = {"title": "t", "language": "zh", "episodes": [{"no": 1, "title": "", "shots": [{}]}]}
+    with pytest.raises(errors.UsageError, match=said) as found:
+        schema.plan(1, data | change, name="f", size=9)(None)
+    assert len(str(found.value)) < 300

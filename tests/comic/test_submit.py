@@ -49,11 +49,12 @@ def test_submitting_makes_the_storyboard_job_once(book, ask, project):
 
 def test_episodes_asked_for_one_after_the_other_add_up(book, ask, project):
     ask(project, episodes=[1])
-    ask(project, episodes=[3, 2])
+    assert not ask(project, episodes=[3, 2]).already
     assert list(book.project(project).episodes_wanted) == [1, 2, 3]
-    ask(project, episodes=None)
+    assert ask(project, episodes=[2]).already
+    assert not ask(project, episodes=None).already
     assert book.project(project).episodes_wanted is None
-    ask(project, episodes=[1])
+    assert ask(project, episodes=[1]).already
     assert book.project(project).episodes_wanted is None
 
 

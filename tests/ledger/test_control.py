@@ -1,3 +1,5 @@
+import concurrent.futures
+
 import psycopg
 import pytest
 
@@ -103,3 +105,59 @@ def test_projects_come_back_as_they_were_written(desk):
         desk.book.project(999)
     with pytest.raises(errors.UnknownProject):
         desk.book.set_paused(999, True)
+
+
+def _meanwhile(desk, act, begin):
+    """Run `act` in a thread while the transaction of `begin` holds the rows it waits for."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with desk.book.transaction() as conn:
+            begin(conn)
+            future = pool.submit(act)
+            with psycopg.connect(desk.book.url.replace("+psycopg", ""), autocommit=True) as other:
+                other.execute(
+                    "do $$ begin while not exists (select 1 from pg_stat_activity where"
+                    " wait_event_type = 'Lock' and datname = current_database())"
+                    " loop perform pg_sleep(0.01), pg_stat_clear_snapshot(); end loop; end $$"
+                )
+        return future.result(30)
+
+
+def test_what_was_claimed_while_a_cancel_waited_is_asked_to_stop(desk, wanted):
+    [job] = desk.want(wanted("anchor", "c/a"))
+    desk.advance()
+    ended = _meanwhile(
+        desk,
+        lambda: desk.book.cancel(job),
+        lambda conn: desk.book.claim_jobs(conn, [job], desk.owner),
+    )
+    assert [fence.job for fence in ended.stopping] == [job]
+    assert desk.row(job)["stop"]
+
+
+def test_what_was_given_back_while_it_was_superseded_is_cancelled(desk, wanted):
+    [job] = desk.want(wanted("anchor", "c/a"))
+    [fence] = desk.run(job)
+    new = wanted("anchor", "c/a", key="k2")
+    _meanwhile(
+        desk,
+        lambda: desk.want(new),
+        lambda conn: desk.book.fail_job(conn, fence, "resource", "full"),
+    )
+    assert desk.state(job) == "cancelled"
+
+
+def test_what_was_cancelled_again_while_it_was_revived_comes_back(desk, wanted):
+    [job] = desk.want(wanted("anchor", "c/a"))
+    desk.advance()
+    desk.book.cancel(job)
+
+    def revive():
+        with desk.book.transaction() as conn:
+            return desk.book.revive_jobs(conn, [job])
+
+    def again(conn):
+        desk.book.revive_jobs(conn, [job])
+        desk.book.cancel_jobs(conn, [job])
+
+    assert _meanwhile(desk, revive, again) == [job]
+    assert desk.state(job) == "blocked"

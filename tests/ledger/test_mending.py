@@ -211,6 +211,14 @@ def test_whoever_began_upon_a_lost_file_begins_anew(desk, wanted, state):
     assert set(episode.keys().values()) == {"done"}
 
 
+def test_what_is_redone_under_a_pause_waits_for_its_end(desk, wanted):
+    episode = Episode(desk, wanted, done=1)
+    with desk.book.transaction() as conn:
+        desk.book.hold(conn, desk.project, desk.row(episode.ids[0])["subject"])
+    [new] = episode.redo(0).pairs.values()
+    assert desk.row(new)["held"]
+
+
 def test_a_job_that_is_no_longer_done_or_wanted_is_left_alone(desk, wanted):
     episode = Episode(desk, wanted, done=3)
     with desk.book.transaction() as conn:

@@ -50,6 +50,13 @@ def test_find_ready_says_what_ranks_are_made_of(desk, wanted):
         ]
 
 
+def test_what_will_insert_jobs_counts_as_freeing_them(desk, wanted):
+    desk.want(wanted("storyboard", "project", brings=120), wanted("voice", "e1/s1/l1"))
+    with desk.book.transaction() as conn:
+        found = desk.book.find_ready(conn, desk.project)
+    assert [(one.stage, one.frees) for one in found] == [("storyboard", 120), ("voice", 0)]
+
+
 def test_skip_jobs_goes_on_to_a_fixpoint(desk, wanted):
     panel, clip, large, film = desk.want(
         wanted("illustrate", "e1/s1"),

@@ -4,7 +4,8 @@ import random
 import threading
 
 from mangen import errors
-from mangen.ledger import jobs, ledger
+from mangen.dispatch import drain, rank
+from mangen.ledger import door, jobs, ledger
 
 
 def _plan(wanted, take):
@@ -31,7 +32,17 @@ class Hands:
         self.project, self.dice = project, random.Random(seed)
         self.seed, self.generation = seed, 0
         self.wrong = None
+        self.clock, self.fences, self.sent = 0.0, [], []
+        self.engine = door.engine_of(url)
+        self.turn = drain.Pass(
+            self.book, self.send, lease_s=3, lost_bell_s=0.005, weights=rank.Weights(),
+            clock=lambda: self.clock,
+        )  # fmt: skip
         self.begin()
+
+    def send(self, ready, _titles):
+        self.sent += [job.id for job in ready]
+        return len(ready)
 
     def begin(self):
         self.generation += 1
@@ -43,6 +54,7 @@ class Hands:
     def child(self, ids):
         """Claim some, and end each in some way; sometimes die, or come too late."""
         claims = self.book.claim(self.dice.sample(ids, min(4, len(ids))), self.owner)
+        self.fences += claims.granted.values()
         for fence in claims.granted.values():
             match self.dice.choice(["done"] * 6 + ["transient", "resource", "permanent", "die"]):
                 case "done":
@@ -62,6 +74,42 @@ class Hands:
                     self.book.fail(fence, kind, "storm")
             self.book.beat([self.owner], {})
 
+    def late(self):
+        """A worker that woke: what it finishes was settled, or lost, long before."""
+        if self.fences:
+            with self.book.finishing(self.dice.choice(self.fences)):
+                raise AssertionError("a settled attempt finished again")
+
+    def doubled(self):
+        """Messages come twice, and to two children."""
+        ids, self.sent = [*self.sent, *self.sent], []
+        claims = self.book.claim(ids, self.owner)
+        assert self.book.claim(list(claims.granted), self.owner).granted == {}
+        self.fences += claims.granted.values()
+        for fence in claims.granted.values():
+            self.book.finish(fence)
+
+    def back(self, ids):
+        for job in self.book.jobs(self.dice.sample(ids, 2)):
+            why = self.dice.choice(["paused", "never_fits", "revoked"])
+            self.book.hand_back(job.id, job.attempt, why)
+
+    def hold(self):
+        with self.book.transaction() as conn:
+            do = self.dice.choice([self.book.hold, self.book.let_go, self.book.let_go])
+            do(conn, self.project, self.dice.choice(["e1/s1", "e1/s2", "c/0", ""]))
+
+    def lose(self, ids):
+        """Some files are gone; what is still wanted of them is made anew."""
+        with self.book.transaction() as conn:
+            self.book.redo_jobs(conn, self.project, self.dice.sample(ids, 4), ids[-1:])
+
+    def whole_pass(self):
+        """As a leader does it, with a clock that jumps: nobody who beats is ever released."""
+        self.clock += self.dice.choice([0, 1, 2, 60])
+        with self.engine.connect() as conn:
+            self.turn.run(conn, session=self.dice.randrange(2))
+
     def look(self):
         with self.book.transaction() as conn:
             self.book.lock_project(conn, self.project)
@@ -80,12 +128,15 @@ class Hands:
                 ids = everything()
                 try:
                     match self.dice.choice(
-                        ["child"] * 5 + ["look"] * 3 + ["cancel", "revive", "plan"]
-                    ):
+                        ["child"] * 5 + ["look"] * 2 + ["whole_pass", "doubled"]
+                        + ["cancel", "revive", "plan", "late", "back", "hold", "lose"]
+                    ):  # fmt: skip
                         case "child":
                             self.child(ids)
-                        case "look":
-                            self.look()
+                        case "late" | "doubled" | "hold" | "look" | "whole_pass" as do:
+                            getattr(self, do)()
+                        case "back" | "lose" as do:
+                            getattr(self, do)(ids)
                         case "cancel":
                             self.book.cancel(self.dice.sample(ids, 2))
                         case "revive":
@@ -102,6 +153,7 @@ class Hands:
         finally:
             self.book.release(self.owner, None, "shutdown")
             self.book.close()
+            self.engine.dispose()
 
 
 def test_a_storm_of_hands_breaks_no_invariant(desk, wanted, ledger_url):
@@ -121,6 +173,9 @@ def test_a_storm_of_hands_breaks_no_invariant(desk, wanted, ledger_url):
     assert paths
     assert desk.broken(paths) == set()
     # and once the storm is over the work comes to its end, by what `dirty` says alone
+    with desk.book.transaction() as conn:
+        for path in desk.book.holds(conn, None).get(desk.project, ()):
+            desk.book.let_go(conn, desk.project, path)
     desk.want(*_plan(wanted, "k1"))
     last = Hands(ledger_url, desk.project, 99)
     for _ in range(100):
@@ -133,5 +188,6 @@ def test_a_storm_of_hands_breaks_no_invariant(desk, wanted, ledger_url):
         for fence in last.book.claim(ids, last.owner).granted.values():
             desk.finish(fence)
     last.book.close()
+    last.engine.dispose()
     assert rows == []
     assert desk.broken(paths) == set()

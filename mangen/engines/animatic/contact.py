@@ -25,7 +25,7 @@ _TIMES = ("day", "night")
 _PLACES = (
     "room", "hall", "shop", "classroom", "office", "hospital", "street", "market", "courtyard",
     "river", "sea", "mountain", "forest", "field", "palace", "ruin", "train", "harbour", "deck",
-    "spaceship",
+    "spaceship", "garden",
 )  # fmt: skip
 
 

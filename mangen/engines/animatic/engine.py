@@ -45,7 +45,7 @@ class Animatic:
     """Draws by rule. `scratch` is the folder clips are made in; it is created at need."""
 
     name = "animatic"
-    version = "3"
+    version = "4"
 
     def __init__(self, scratch: pathlib.Path) -> None:
         self._scratch = scratch

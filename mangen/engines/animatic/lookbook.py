@@ -198,6 +198,26 @@ SELVES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"shape": "oval", "hair_style": "short", "garment": "jacket", "main": "#3f5a7a",
          "eye": "almond", "scarf": "#b5432f", "beard": "none", "hat": "none"},
     ),
+    "victorian": (
+        {"shape": "oval", "hair_style": "low_bun", "garment": "dress", "main": "#40555a",
+         "eye": "almond", "glasses": False, "mole": True, "mole_at": "lip", "hat": "none"},
+        {"shape": "long", "hair_style": "side", "garment": "coat", "main": "#4a3f52",
+         "eye": "almond", "brow_form": "straight", "scarf": "#a8433f", "beard": "none",
+         "glasses": False, "hat": "none"},
+    ),
+    "medieval": (
+        {"shape": "heart", "hair_style": "braids", "garment": "dress", "main": "#5a6b3f",
+         "eye": "round", "glasses": False, "freckles": True, "hat": "none"},
+        {"shape": "oval", "hair_style": "tousled", "garment": "coat", "main": "#6b4f3f",
+         "eye": "almond", "scarf": "#b5432f", "beard": "none", "glasses": False, "hat": "none"},
+    ),
+    "future": (
+        {"shape": "oval", "hair_style": "pixie", "garment": "uniform", "main": "#3d5a78",
+         "eye": "almond", "glasses": False, "mole": True, "mole_at": "eye", "hat": "none"},
+        {"shape": "oval", "hair_style": "cropped", "garment": "tracksuit", "main": "#e2e4e6",
+         "eye": "sharp", "brow_form": "straight", "beard": "none", "glasses": False,
+         "hat": "none", "nick": True},
+    ),
 }  # fmt: skip
 
 SHAPES = ("oval", "round", "square", "long", "heart", "diamond")

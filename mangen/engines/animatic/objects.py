@@ -56,7 +56,7 @@ _INSIDE: dict[str, float] = {
     "mirror": 0.6, "animal": 0.42,
 }  # fmt: skip
 #: what lies on a small table; outside only where a meal would
-_TABLED = frozenset(belongings.BELONGINGS) | {"sword", "lantern", "umbrella", "clock"}
+_TABLED = frozenset(belongings.BELONGINGS) | {"sword", "lantern", "umbrella", "clock", "watch"}
 _MEALS = frozenset({"food", "wine", "cup", "tea", "money", "lamp", "candle"})
 
 

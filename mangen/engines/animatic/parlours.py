@@ -70,7 +70,7 @@ def room(s: stage.Stage) -> list[stage.Sheet]:
 
 def _papered(p: pen.Pen, s: stage.Stage, y: float, wood: colour.Colour) -> None:
     """Wallpaper with a stripe, panels below it, a rail between."""
-    paper = s.light.hexed("#7f8c78")
+    paper = s.light.hexed("#7f8c78" if s.western else "#b99a72")
     for k in range(int(s.w / 56) + 2):
         p.fill(outline.box(k * 56 - 10, -10, 20, y), paper, alpha=0.5)
     p.shape(outline.box(-20, y - 210, s.w + 40, 212), colour.pale(wood, 0.1), width=4.5)
@@ -173,7 +173,7 @@ def hall(s: stage.Stage) -> list[stage.Sheet]:
                taper=(0, 0))  # fmt: skip
         for k in range(-2, 3):
             x = s.w / 2 + k * 52
-            if s.light.dim:
+            if s.light.dim or not s.western:
                 p.glow(x, s.h * 0.17, 90, s.light.lamp, alpha=0.5)
             p.shape(outline.ellipse(x, s.h * 0.17, 15, 20), (255, 236, 190), width=3)
         arms = [(s.w / 2 - 110, s.h * 0.185), (s.w / 2, s.h * 0.2), (s.w / 2 + 110, s.h * 0.185)]
@@ -183,7 +183,13 @@ def hall(s: stage.Stage) -> list[stage.Sheet]:
         tone = horizon.shade(s, "#3a2a24")
         p.fill(outline.box(s.w * (0.5 - side * 0.49) - 70, -10, 140, s.h + 20), tone)
 
-    return interior.sheets(s, s.light.hexed("#9a9284" if stony else "#8a9180"), back, front, near)
+    return interior.sheets(
+        s,
+        s.light.hexed("#9a9284" if stony else "#8a9180" if s.western else "#cbb28a"),
+        back,
+        front,
+        near,
+    )
 
 
 def _stones(p: pen.Pen, s: stage.Stage, y: float) -> None:

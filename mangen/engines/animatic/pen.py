@@ -62,6 +62,11 @@ class Pen:
             mask, region = found
             self._blend(region, mask, paint, alpha)
 
+    def veil(self, points: outline.Points, paint: colour.Colour, *, alpha: float) -> None:
+        """Put a translucent outline in the place of what was there: much faster than a blend."""
+        tone = [round(part * alpha) for part in (*paint, 255)]
+        cv2.fillPoly(self.image, [self._fixed(points)], tone, cv2.LINE_AA, _SHIFT)
+
     def line(
         self,
         points: outline.Points,

@@ -121,8 +121,8 @@ def _new_room(s: stage.Stage) -> list[stage.Sheet]:
 
 
 def hall(s: stage.Stage) -> list[stage.Sheet]:
-    """A hall of pillars: screen, high seat and lanterns; in the West a stair, or a throne."""
-    if s.western:
+    """A hall of pillars: screen, high seat and lanterns; in the West and today a stair."""
+    if not s.old:
         return parlours.hall(s)
     y = interior.floor(s)
     red, gold = s.light.hexed("#8f3a30"), s.light.hexed("#b58a45")

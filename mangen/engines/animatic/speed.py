@@ -30,9 +30,9 @@ def lines(s: stage.Stage, at: tuple[float, float]) -> protocol.Image:
         near = chance.uniform(0.62, 0.98) if k % 5 else chance.uniform(0.5, 0.62)
         c, d = math.cos(angle) * wide * 1.08, math.sin(angle) * high
         spine = outline.straight([(at[0] + c * r, at[1] + d * r) for r in (2.2, 1.3, near)])
-        p.line(spine, chance.uniform(5, 17) * (1.0 if k % 5 else 1.6),
-               paint=pale if k % 4 else colour.INK,
-               taper=(0, 1.0), alpha=chance.uniform(0.4, 0.8))  # fmt: skip
+        width = chance.uniform(5, 17) * (1.0 if k % 5 else 1.6)
+        stroke = outline.brush(spine, width, taper=(0, 1.0))
+        p.veil(stroke, pale if k % 4 else colour.INK, alpha=chance.uniform(0.4, 0.8))
     return p.sheet()
 
 

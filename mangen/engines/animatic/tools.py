@@ -165,7 +165,30 @@ def clock(p: pen.Pen, lit: light.Light) -> None:
     p.shape(outline.ellipse(28, -124, 30, 30), lit.hexed("#d9b25a"), width=_INK)
 
 
+def watch(p: pen.Pen, lit: light.Light) -> None:
+    """A pocket watch on its chain, its lid open."""
+    gold, face = lit.hexed("#d9b25a"), lit.hexed("#f3ead6")
+    links = outline.curve([(14, -470), (90, -540), (40, -600), (150, -620), (250, -560),
+                           (330, -600)], closed=False)  # fmt: skip
+    p.line(links, 22, taper=(0, 0))
+    p.line(links, 11, paint=gold, taper=(0, 0))
+    p.shape(outline.ellipse(-236, -230, 120, 190), colour.dark(gold, 0.12),
+            shade=colour.dark(gold, 0.4), width=_INK)  # fmt: skip
+    p.shape(outline.ellipse(0, -462, 44, 40), gold, width=_INK)
+    p.shape(outline.box(-24, -446, 48, 40), colour.dark(gold, 0.2), width=_INK)
+    p.shape(outline.ellipse(0, -220, 212, 212), gold, shade=colour.dark(gold, 0.34), width=_INK)
+    p.shape(outline.ellipse(0, -220, 168, 168), face, width=7)
+    for k in range(12):
+        a = math.radians(30 * k)
+        x, y = math.sin(a), -math.cos(a)
+        tick = [(x * 130, -220 + y * 130), (x * 152, -220 + y * 152)]
+        p.line(outline.straight(tick), 9 if k % 3 else 15, taper=(0, 0))
+    p.line(outline.straight([(0, -220), (-62, -280)]), 16, taper=(0, 0.4))
+    p.line(outline.straight([(0, -220), (34, -338)]), 11, taper=(0, 0.4))
+    p.fill(outline.ellipse(0, -220, 13, 13), colour.INK)
+
+
 TOOLS: dict[str, Callable[[pen.Pen, light.Light], None]] = {
     "fork": fork, "sword": sword, "staff": staff, "flag": flag, "drum": drum, "bell": bell,
-    "lantern": lantern, "umbrella": umbrella, "clock": clock,
+    "lantern": lantern, "umbrella": umbrella, "clock": clock, "watch": watch,
 }  # fmt: skip

@@ -74,6 +74,11 @@ def courtyard(s: stage.Stage) -> list[stage.Sheet]:
     return _garden(s) if s.western else _walled(s)
 
 
+def garden(s: stage.Stage) -> list[stage.Sheet]:
+    """A house among trees behind its railing; where houses are old, a walled court with a tree."""
+    return _walled(s) if s.old else _garden(s)
+
+
 def _walled(s: stage.Stage) -> list[stage.Sheet]:
     y, top = s.horizon + 90, s.horizon - 500
     plaster = s.light.hexed("#cfc3a8" if s.light.weather != "snow" else "#c9c2b2")
@@ -252,6 +257,7 @@ PLACES: dict[str, Callable[[stage.Stage], list[stage.Sheet]]] = {
     "street": street.street,
     "market": market,
     "courtyard": courtyard,
+    "garden": garden,
     "palace": palace,
     "ruin": ruins.ruin,
 }

@@ -171,9 +171,14 @@ def says(text: str, word: str) -> bool:
 def told(text: str) -> dict[str, Any]:
     """The features that a text in small letters tells."""
     found: dict[str, Any] = {}
+    first = len(text)  #: of several clothes those that are told of first
     for words, change in WORDS:
-        if any(says(text, word) for word in words):
-            found.update(change)
+        at = _told_at(text, words)
+        if at is None:
+            continue
+        found.update({part: value for part, value in change.items()
+                      if part != "garment" or at <= first})  # fmt: skip
+        first = min(first, at) if "garment" in change else first
     hair = _HAIRY.search(text)
     if hair:
         found["hair"] = _EN_HAIR[hair.group(1)]
@@ -188,6 +193,36 @@ def told(text: str) -> dict[str, Any]:
     if len(worn) > 1:
         found.setdefault("trim", worn[1])
     return found
+
+
+#: what some wear for what they are, where words tell of nothing else
+_OFFICES: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (("警察", "民警", "巡警", "警官", "保安", "constable", "policeman", "police officer",
+      "policewoman", "officer", "sheriff", "patrolman"),
+     {"garment": "uniform", "main": "#2c3a5c", "trim": "#c9a24e", "hat": "cap",
+      "hat_colour": "#2c3a5c"}),
+    (("士兵", "卫兵", "副官", "soldier", "guard", "sergeant"),
+     {"garment": "uniform", "main": "#56613f", "hat": "cap", "hat_colour": "#56613f"}),
+    (("侍卫", "knight"), {"garment": "armour"}),
+    (("医生", "大夫", "doctor", "surgeon"), {"garment": "labcoat", "main": "#e9e8e2"}),
+    (("护士", "nurse"), {"garment": "dress", "main": "#e6ecec"}),
+    (("和尚", "monk"), {"garment": "robe", "hair_style": "bald"}),
+    (("butler", "footman"), {"garment": "suit", "main": "#2f2f38"}),
+)  # fmt: skip
+
+
+def office(name: str) -> dict[str, Any]:
+    """The features of somebody who is called by an office: 警察, first constable."""
+    lower = name.lower()
+    return next((dict(worn) for words, worn in _OFFICES if any(says(lower, w) for w in words)), {})
+
+
+def _told_at(text: str, words: tuple[str, ...]) -> int | None:
+    """In which of the phrases of a sheet one of the words stands first."""
+    if not any(word in text for word in words):
+        return None
+    phrases = enumerate(text.split(","))
+    return next((k for k, phrase in phrases if any(says(phrase, word) for word in words)), None)
 
 
 def _coloured(text: str) -> list[tuple[str, str]]:

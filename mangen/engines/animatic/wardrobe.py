@@ -30,6 +30,8 @@ _MODERN = frozenset({
 })  # fmt: skip
 #: age -> the clothes and hair of its part of life
 _LIFE = {"child": "child", "youth": "adult", "adult": "adult", "elder": "elder"}
+#: eras whose men wear a moustache only where words tell of one
+_SHAVEN = frozenset({"modern", "campus", "future"})
 #: who tells the story in the first person
 _SELVES = frozenset({"我", "I"})
 #: hat -> the clothes it is worn with; a hat that words tell of goes with all
@@ -67,7 +69,7 @@ def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
     `ages` holds what changes as the role ages; the rest stays with it all its life.
     """
     chance = _Chance(sheet)
-    told = vocabulary.told(", ".join(sheet.words).lower())
+    told = vocabulary.office(sheet.name) | vocabulary.told(", ".join(sheet.words).lower())
     if sheet.era in ("ancient", "xianxia") and told.get("garment") in _MODERN:
         told["garment"] = "robe"
     female = sheet.sex == "female" or (sheet.sex != "male" and chance.share("sex") < 0.5)
@@ -305,6 +307,7 @@ def _passing(
         beard = chance.of(
             f"beard {life}",
             ("long", "goatee", "moustache", "none", "stubble") if life == "elder"
+            else ("none",) * 14 + ("stubble",) if sheet.era in _SHAVEN
             else ("none",) * 9 + ("moustache", "stubble"),
         )  # fmt: skip
     if life == "elder":
