@@ -59,7 +59,14 @@ def demo(*, out: pathlib.Path, text: pathlib.Path | None, json_: bool) -> None:
             look()
             show(status)
 
-        status = api.wait(number, timeout_s=None, on_change=on_change)
+        try:
+            status = api.wait(number, timeout_s=None, on_change=on_change)
+        except KeyboardInterrupt:
+            click.echo(
+                f"project {number} is kept: `up` goes on with it, `purge {number}` removes it",
+                err=True,
+            )
+            raise
         if status["state"] == "failed":
             raise errors.MangenError(_why(status, chosen))
         episodes = api.export_project(number, out)

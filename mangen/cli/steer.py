@@ -216,7 +216,7 @@ def _details(detail: Mapping[str, Any]) -> Iterator[str]:
         elif not isinstance(value, list):
             yield f"{name} {value}"
         elif all(isinstance(one, Mapping) for one in value):
-            yield from (" ".join(_changes(one)) for one in value)
+            yield from ("; ".join(_changes(one)) for one in value)
         else:
             yield f"{name} {', '.join(map(str, value))}"
 
@@ -224,6 +224,6 @@ def _details(detail: Mapping[str, Any]) -> Iterator[str]:
 def _changes(one: Mapping[str, Any]) -> Iterator[str]:
     for key, value in one.items():
         pair = isinstance(value, list) and len(value) == 2  # what was, what is
-        told = [", ".join(map(str, side)) if isinstance(side, list) else str(side)
+        told = [", ".join(filter(None, map(str, side))) if isinstance(side, list) else str(side)
                 for side in (value if pair else [value])]  # fmt: skip
-        yield f"{key} {' → '.join(told)}"
+        yield f"{key} {' → '.join(told).strip()}"
