@@ -28,6 +28,7 @@ _ROUND_S = 0.25  #: of the round through all open projects, a pass
 _AT_ONCE = 8  #: projects of that round that one statement asks about
 #: what a look at one project may meet in its rows; a lost connection ends the pass
 _ITS_OWN = (ArithmeticError, ValueError, TypeError, sa.exc.DataError, sa.exc.IntegrityError)
+_PIECE = 10_000  #: jobs of one project that become ready in one transaction
 _LEARN_S = 10.0  #: between two looks at learned durations
 
 
@@ -168,6 +169,8 @@ class Pass:
                 log.exception("project %d can't be advanced; the others go on", project)
                 continue
             skipped, ready = skipped + done.skipped, ready + done.ready
+            if done.left:  # others first
+                projects.append(project)
             if done.ready:
                 self._news.append(project)
             if self._clock() >= until:
@@ -184,6 +187,10 @@ class Pass:
             found = self._book.find_ready(conn, project, near=near)
             if not found:
                 return Done(skipped=skipped)
+            later = len(found) > _PIECE
+            if later:  # what a transaction's time limit would take back would never be done
+                found = found[:_PIECE]
+                self._book.look_again(conn, project)
             seconds = {one.id: self._learned.seconds(one) for one in found}
             ranks = {
                 one.id: rank.rank(
@@ -196,7 +203,7 @@ class Pass:
                 for one in found
             }
             ready = len(self._book.ready_jobs(conn, ranks, seconds=seconds))
-        return Done(skipped=skipped, ready=ready)
+        return Done(skipped=skipped, ready=ready, left=int(later))
 
     def _learn(self, conn: sa.Connection, living: Sequence[jobs.Living]) -> None:
         """Look now and then at how long things take: what becomes ready is foretold by it."""

@@ -108,3 +108,13 @@ def test_rank_weights_are_numbers_one_can_reckon_with(text):
 def test_a_weight_leaves_the_others_their_seconds(desk, weight):
     with desk.book.transaction() as conn, pytest.raises(errors.UsageError, match="weight must be"):
         desk.book.set_weight(conn, desk.project, weight)
+
+
+def test_a_giant_becomes_ready_in_pieces(desk, chief, wanted, monkeypatch):
+    monkeypatch.setattr(drain, "_PIECE", 3)
+    monkeypatch.setattr(drain, "_SLICE_S", 0.0)
+    monkeypatch.setattr(drain, "_ROUND_S", 0.0)
+    desk.want(*(wanted("voice", f"e1/s{n}/l1") for n in range(8)))
+    passes = [chief() for _ in range(4)]
+    assert [done.ready for done in passes] == [3, 3, 2, 0]
+    assert [done.left for done in passes] == [1, 1, 0, 0]
