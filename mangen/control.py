@@ -205,6 +205,8 @@ def _editor(chosen: settings.Settings, book: ledger.Ledger) -> edit.Editor:
 def _read(path: pathlib.Path, chosen: settings.Settings) -> Any:
     most = int(chosen.max_text_mb * _STORYBOARD_MB * 1e6)
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe may have no end
+            raise errors.UsageError(f"{path} is no plain file: name a storyboard")
         if path.stat().st_size > most:
             raise errors.UsageError(f"{path} is larger than {most / 1e6:.0f} MB")
         return json.loads(path.read_text("utf-8-sig"))

@@ -114,6 +114,8 @@ def read(path: pathlib.Path, wish: Wish) -> Picture:
     from PIL import Image, ImageOps  # noqa: PLC0415 - heavy, and only requests read pictures
 
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe may have no end
+            raise errors.UsageError(f"{path} is no plain file: give a PNG, JPEG or WebP file")
         if path.stat().st_size > _BYTES:
             raise errors.UsageError(f"{path} has more than {_BYTES >> 20} MB: make it smaller")
         with Image.open(path, formats=_FORMATS) as opened:

@@ -67,6 +67,8 @@ def read(path: pathlib.Path, *, max_bytes: int = MAX_BYTES) -> Source:
         size = path.stat().st_size
         if path.is_dir():
             raise errors.TextError(f"{path} is a folder; name the text file in it")
+        if not path.is_file():  # a device or a pipe may have no end
+            raise errors.TextError(f"{path} is no plain file; name a text file")
         if size > max_bytes:
             raise errors.TextError(
                 f"{path} is too large: {size / 1e6:.1f} MB of at most {max_bytes / 1e6:.1f} MB; "

@@ -1,5 +1,6 @@
 import itertools
 import os
+import pathlib
 
 import pytest
 
@@ -160,3 +161,8 @@ def test_many_megabytes_are_read():
     source = text.decode(words.encode("gb18030"), "x")
     assert source.text == words
     assert len(text.chapters(words)) == 1
+
+
+def test_what_has_no_end_is_no_text():
+    with pytest.raises(errors.TextError, match="no plain file"):
+        text.read(pathlib.Path("/dev/zero"))
