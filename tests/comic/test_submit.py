@@ -108,3 +108,15 @@ def test_wrong_episode_numbers_are_refused(words):
 
 def test_the_key_depends_on_the_text_and_the_look():
     assert graph.key_of("a", {"b": 1}) != graph.key_of("a", {"b": 2})
+
+
+def test_what_is_purged_meanwhile_gets_no_jobs(book, ask, project, monkeypatch):
+    def purged(*_):
+        with book.transaction() as conn:
+            book.close_for_purge(conn, project)
+
+    monkeypatch.setattr(submit.boards, "current", purged)
+    with pytest.raises(errors.UsageError, match="is purging"):
+        ask(project, episodes=None)
+    with book.transaction() as conn:
+        assert conn.scalar(sa.text("select count(*) from jobs")) == 0
