@@ -60,7 +60,12 @@ def test_a_sheet_is_what_the_text_says(staged, text, name, sheet):
 
 @pytest.mark.parametrize(
     ("text", "others"),
-    [("mystery", {"first constable", "second constable"}), ("town", {"father"}), ("tale", {"woodcutter", "captain"}), ("sea", set())],
+    [
+        ("mystery", {"first constable", "second constable"}),
+        ("town", {"father"}),
+        ("tale", {"woodcutter", "captain"}),
+        ("sea", set()),
+    ],
 )
 def test_nobody_else_is_drawn(staged, text, others):
     told = {

@@ -8,14 +8,15 @@ import numpy as np
 SIZE = 48
 #: around a face box, in its own widths and heights: left, top, right, bottom
 ROOM = (0.75, 0.95, 0.75, 0.42)
+HEAD = (0.1, 0.34, 0.1, 0.0)  #: the head alone, where the layer of the people has a ground
 
 
-def crop(panel, face):
+def crop(panel, face, room=ROOM):
     """Head and shoulders of a face that a panel reports, from its own layer, RGBA, square."""
     left, top, right, bottom = face.box
     wide, high = right - left, bottom - top
-    x0, y0 = round(left - ROOM[0] * wide), round(top - ROOM[1] * high)
-    x1, y1 = round(right + ROOM[2] * wide), round(bottom + ROOM[3] * high)
+    x0, y0 = round(left - room[0] * wide), round(top - room[1] * high)
+    x1, y1 = round(right + room[2] * wide), round(bottom + room[3] * high)
     image = panel.layers[face.layer].image
     out = np.zeros((y1 - y0, x1 - x0, 4), np.uint8)
     part = image[max(0, y0) : y1, max(0, x0) : x1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mangen.engines import protocol
-from mangen.engines.animatic import colour, panel, troupe, wardrobe
+from mangen.engines.animatic import colour, lookbook, panel, troupe, wardrobe
 
 _spec = importlib.util.spec_from_file_location(
     "likenesses", pathlib.Path(__file__).with_name("likenesses.py")
@@ -94,6 +94,21 @@ def test_a_picture_is_nearest_to_another_of_the_same_person(cast):
         assert means[one.name, one.name] < means[one.name, other.name]
 
 
+def test_both_of_two_panels_look_like_themselves(cast):
+    features, names = [], []
+    for n, framing in enumerate(("medium", "close", "split", "split")):
+        for k, one in enumerate(cast):
+            pair = [[one], [one], [one, cast[k - 3]], [cast[k - 3], one]][n]
+            drawn = panel.draw(shown(pair, framing=framing, seed=31 * n + k, place="room"))
+            face = next(face for face in drawn.faces if face.name == one.name)
+            features.append(likenesses.feature(likenesses.crop(drawn, face, likenesses.HEAD)))
+            names.append(one.name)
+    far, who = likenesses.distances(features), np.array(names)
+    half = 2 * len(cast)
+    nearest = who[:half][far[half:, :half].argmin(1)]
+    assert (nearest == who[half:]).mean() >= 0.9
+
+
 def test_nobody_of_a_troupe_is_like_another(cast):
     looks = [wardrobe.features(one) for one in cast]
     for one, other in itertools.combinations(looks, 2):
@@ -114,7 +129,7 @@ def test_words_that_leave_no_choice_end_the_search():
     assert len(troupe.unlike(twins)) == 2
 
 
-@pytest.mark.parametrize("era", ["ancient", "xianxia", "republic", "modern", "campus"])
+@pytest.mark.parametrize("era", sorted(lookbook.PALETTES))
 @pytest.mark.parametrize("sex", ["female", "male"])
 def test_whoever_tells_the_story_has_a_look_that_was_designed(era, sex):
     looks = [wardrobe.features(sheet("我", sex, era=era, seed=seed)) for seed in range(4)]

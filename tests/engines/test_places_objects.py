@@ -16,7 +16,8 @@ NAMED = (
     "moon", "boat", "melons", "fork", "sword", "umbrella", "book", "phone", "cup", "letter",
     "lantern", "bag", "fan", "staff", "flower", "car", "bicycle", "train", "horse", "dog", "cat",
     "bird", "animal", "tree", "fire", "food", "wine", "door", "window", "bed", "desk", "lamp",
-    "clock", "watch", "photograph", "ring", "money", "flag", "drum", "bell", "mirror", "rain", "snow",
+    "clock", "photograph", "ring", "money", "flag", "drum", "bell", "mirror", "rain", "snow",
+    "watch",
 )  # fmt: skip
 
 

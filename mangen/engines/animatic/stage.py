@@ -19,7 +19,7 @@ ROOFED = frozenset(
 )
 #: eras of places that show nobody
 _ERAS = {"palace": "ancient", "office": "modern", "hospital": "modern", "classroom": "modern",
-         "spaceship": "future", "deck": "victorian"}  # fmt: skip
+         "spaceship": "future", "deck": "victorian", "garden": "modern"}  # fmt: skip
 OVER = 2
 
 

@@ -76,7 +76,7 @@ WORDS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("胡茬", "胡渣", "stubble"), {"beard": "stubble"}),
     (("山羊胡", "goatee"), {"beard": "goatee"}),
     (("八字胡", "小胡子", "moustache", "mustache"), {"beard": "moustache"}),
-    (("眼镜", "glasses", "spectacles"), {"glasses": True}),
+    (("眼镜", "墨镜", "glasses", "sunglasses", "spectacles"), {"glasses": True}),
     (("刀疤", "伤疤", "scar"), {"scar": True}),
     (("雀斑", "freckle"), {"freckles": True}),
     (("美人痣", "黑痣", "泪痣", "mole"), {"mole": True}),
