@@ -83,6 +83,8 @@ def _records(file: pathlib.Path) -> Iterator[Mapping[str, Any]]:
                 if not isinstance(record, dict):
                     raise errors.UsageError(f"{file}, line {number}: a record is an object")
                 yield record
+        if not number:
+            raise errors.UsageError(f"{file} is empty: its export did not end; export it again")
     except (ValueError, EOFError) as error:
         raise errors.UsageError(f"{file}, line {number}: this is no record: {error}") from error
     except OSError as error:

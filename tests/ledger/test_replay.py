@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+from mangen import errors, histories
 from mangen.ledger import jobs, replay
 
 STREAMS = sorted((pathlib.Path(__file__).parents[1] / "streams").glob("*.jsonl.gz"))
@@ -160,3 +161,10 @@ def test_a_recorded_stream_replays(path):
     flipped = next(n for n, r in enumerate(records) if r.get("query") == "finish_job")
     records[flipped] = {**records[flipped], "to": "ready"}
     assert list(replay.replay(records)) != []
+
+
+def test_an_empty_file_is_no_history(tmp_path):
+    file = tmp_path / "history.jsonl"
+    file.touch()
+    with pytest.raises(errors.UsageError, match="is empty"):
+        histories.replay(file)
