@@ -199,10 +199,10 @@ def told(text: str) -> dict[str, Any]:
 _OFFICES: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("警察", "民警", "巡警", "警官", "保安", "constable", "policeman", "police officer",
       "policewoman", "officer", "sheriff", "patrolman"),
-     {"garment": "uniform", "main": "#2c3a5c", "trim": "#c9a24e", "hat": "cap",
+     {"garment": "zhongshan", "main": "#2c3a5c", "trim": "#c9a24e", "hat": "cap",
       "hat_colour": "#2c3a5c"}),
     (("士兵", "卫兵", "副官", "soldier", "guard", "sergeant"),
-     {"garment": "uniform", "main": "#56613f", "hat": "cap", "hat_colour": "#56613f"}),
+     {"garment": "zhongshan", "main": "#56613f", "hat": "cap", "hat_colour": "#56613f"}),
     (("侍卫", "knight"), {"garment": "armour"}),
     (("医生", "大夫", "doctor", "surgeon"), {"garment": "labcoat", "main": "#e9e8e2"}),
     (("护士", "nurse"), {"garment": "dress", "main": "#e6ecec"}),

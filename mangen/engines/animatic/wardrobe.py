@@ -72,6 +72,7 @@ def features(sheet: protocol.CharacterSheet) -> dict[str, Any]:
     told = vocabulary.office(sheet.name) | vocabulary.told(", ".join(sheet.words).lower())
     if sheet.era in ("ancient", "xianxia") and told.get("garment") in _MODERN:
         told["garment"] = "robe"
+        told = {part: value for part, value in told.items() if (part, value) != ("hat", "cap")}
     female = sheet.sex == "female" or (sheet.sex != "male" and chance.share("sex") < 0.5)
     if female and sheet.era in _SKIRTED and told.get("garment") in _TROUSERED:
         told["garment"] = "dress"
