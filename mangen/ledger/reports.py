@@ -21,14 +21,16 @@ def read(report: Any) -> Mapping[str, Any]:
     """A report whose room, capacity, window and children are what they must be."""
     if not isinstance(report, dict):
         return {}
-    window = _list(report.get("window"))
-    children = _list(report.get("children"))
-    return report | {
-        "room": _number(report.get("room")),
-        "capacity": _number(report.get("capacity")),
-        "window": [one for one in window if isinstance(one, dict) and _is_id(one.get("job"))],
-        "children": [_child(one) for one in children if isinstance(one, dict)],
-    }
+    read = dict(report)
+    for name in {"room", "capacity"} & read.keys():
+        read[name] = _number(read[name])
+    for name in {"window", "children"} & read.keys():
+        read[name] = [one for one in _list(read[name]) if isinstance(one, dict)]
+    if "window" in read:
+        read["window"] = [one for one in read["window"] if _is_id(one.get("job"))]
+    if "children" in read:
+        read["children"] = [_child(one) for one in read["children"]]
+    return read
 
 
 def write(report: Mapping[str, Any]) -> str:
