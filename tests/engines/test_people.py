@@ -321,3 +321,28 @@ def test_same_act_same_bits():
 
 def test_every_gesture_of_the_protocol_is_a_pose():
     assert set(GESTURES) - {""} == pose.GESTURES
+
+
+@pytest.mark.parametrize(
+    ("name", "era", "worn"),
+    [
+        ("警察甲", "modern", ("zhongshan", "cap")),
+        ("second constable", "victorian", ("zhongshan", "cap")),
+        ("guard", "ancient", ("robe", "none")),
+        ("医生", "modern", ("labcoat", "none")),
+    ],
+)
+def test_an_office_is_worn_where_words_tell_of_nothing_else(name, era, worn):
+    look = wardrobe.features(sheet(name, era=era, seed=5))
+    assert (look["garment"], look["hat"]) == worn
+    told = wardrobe.features(
+        sheet(name, era=era, words=("灰色卫衣" if era == "modern" else "灰袍",))
+    )
+    assert told["garment"] == ("hoodie" if era == "modern" else "robe")
+
+
+def test_clothes_are_those_told_of_first():
+    look = wardrobe.features(
+        sheet("苏晚", "female", words=("马尾", "黄色的针织衫", "酒红色的长裙"))
+    )
+    assert (look["garment"], look["main"]) == ("cardigan", "#cfa043")
