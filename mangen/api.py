@@ -18,7 +18,7 @@ from mangen import errors, services, settings, stack, storage
 from mangen.comic import export, graph, look, progress, restraint, submit, text
 from mangen.comic.stages import kit
 from mangen.dispatch import canvas, drain, leader, publisher, purge, rank
-from mangen.ledger import hours, invariants, ledger, projects
+from mangen.ledger import hours, invariants, ledger, projects, refused
 
 _SUFFIXES = (".txt", ".md")
 _POLL_S = 0.5
@@ -45,7 +45,8 @@ def open_ledger() -> Iterator[tuple[settings.Settings, ledger.Ledger]]:
         book.times = hours.Hours.parse(found.quiet_hours, found.time_zone)
         token = _OPENED.set((found, book))
         try:
-            yield found, book
+            with refused.told():
+                yield found, book
         finally:
             _OPENED.reset(token)
             book.close()

@@ -35,15 +35,6 @@ Exit codes: 0 done; 1 failed; 2 wrong command, text or setting; 3 a service
 can't be reached or the set-up failed; 4 already running here; 5 another leader
 does the pass; 130 interrupted.
 """
-#: what a healthy program may meet at a database, by SQLSTATE, and its mend
-_REFUSED = {
-    "57014": "gave no answer in time: someone may hold a lock on a table (see pg_stat_activity); "
-    "ask again later",
-    "40P01": "ended this for another's sake, again and again: ask again later",
-    "53100": "has no room on its disk: make room and ask again",
-    "53200": "has no memory left: give it more, or run fewer workers, and ask again",
-    "57P01": "is being shut down: ask again when it is back",
-}
 
 
 @click.group(
@@ -98,10 +89,6 @@ def main(argv: Sequence[str]) -> int:
         _tell(f"error: {error}", **asked)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the last resort: a bug, told as one
-        refused = _REFUSED.get(str(getattr(getattr(error, "orig", None), "sqlstate", "")))
-        if refused is not None:
-            _tell(f"error: Postgres {refused}", **asked)
-            return errors.ServiceError.exit_code
         _tell(f"error: this is a fault of mangen's: {type(error).__name__}: {error}", **asked)
         click.echo("MANGEN_DEBUG=1 shows where; please report it", err=True)
         return 1
