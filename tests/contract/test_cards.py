@@ -20,7 +20,10 @@ def on_card(fresh_toy, tmp_path):
 def test_a_worker_says_what_its_card_does(fresh_toy, on_card):
     on_card("first")
     fresh_toy.send("model:m").get(timeout=10)
-    (device,) = fresh_toy.stats("first")["devices"]
+    # the child tells of its device apart from its answers
+    (device,) = fresh_toy.until(
+        lambda: [one for one in fresh_toy.stats("first")["devices"] if one["residents"]]
+    )
     assert (device["device"], device["kind"]) == ("sim:card_24g", "card_24g")
     assert device["card"] == "sim:card_24g/0"
     assert device["residents"] == {"m": 2**20}

@@ -48,7 +48,10 @@ class Home:
 
     def keeper(self):
         pid = record.keeper_pid(self.place)
-        return pid and psutil.Process(pid)
+        try:
+            return pid and psutil.Process(pid)
+        except psutil.NoSuchProcess:
+            return None  # it died since it was named
 
     def quiet(self):
         """No keeper, no server, no file that says otherwise."""
