@@ -57,8 +57,8 @@ WITH picked AS MATERIALIZED (
         error_kind = CASE WHEN :reason IN ('shutdown', 'silent') THEN j.error_kind ELSE 'lost' END,
         error = CASE WHEN :reason IN ('shutdown', 'silent') THEN j.error ELSE :error END,
         not_before = CASE WHEN d.guilty AND d.next = 'ready' THEN clock_timestamp()
-            + make_interval(secs => CAST(:backoff_s AS float) * (0.75 + 0.5 * random())
-                * 2 ^ d.charge) END,
+            + make_interval(secs => least(300, CAST(:backoff_s AS float) * (0.75 + 0.5 * random())
+                * 2 ^ d.charge)) END,
         published_at = CASE WHEN d.next = 'ready' THEN NULL ELSE j.published_at END,
         running_at = CASE WHEN d.next = 'ready' THEN NULL ELSE j.running_at END,
         settled_at = CASE WHEN d.next = 'ready' THEN NULL ELSE clock_timestamp() END
