@@ -196,7 +196,8 @@ class _Planner:
         named = objects.named(masked, self.language)
         beat.things = tuple(thing.label for thing in named)
         beat.handled = acts.handled(masked, beat.mentions, named)
-        beat.tones = {**tones, **{thing.label: thing.tone for thing in named if thing.tone}}
+        tones.update({thing.label: thing.tone for thing in named if thing.tone})
+        beat.tones = dict(tones)
 
     # ------------------------------------------------------------ episodes
 
