@@ -106,6 +106,11 @@ class Ear:
             )
         return self.of(kind, match)[count - 1]
 
+    def settle(self, check):
+        """Wait until a check of what was heard holds."""
+        with self._change:
+            assert self._change.wait_for(check, WAIT_S), "what was waited for was never heard"
+
 
 class Sim:
     """One pool on simulated cards, with its ear and its product's log."""
