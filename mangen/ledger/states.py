@@ -39,7 +39,7 @@ class ErrorKind(enum.StrEnum):
 
     PERMANENT = "permanent"  # fails again: failed at once
     TRANSIENT = "transient"  # failures + 1, backoff; failed at the third
-    RESOURCE = "resource"  # store or memory full: waits, uncharged
+    RESOURCE = "resource"  # store or memory full, ledger away: waits, uncharged
 
 
 _B, _R, _P, _RUN = State.BLOCKED, State.READY, State.PUBLISHED, State.RUNNING

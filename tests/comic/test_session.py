@@ -239,3 +239,35 @@ def test_a_member_that_ended_is_told_before_another_runs_out_of_memory():
 def test_a_models_name_leads_to_what_loads_it(comic):
     assert comic.spec("animatic").key == "animatic"
     assert comic.spec("elsewhere") is None
+
+
+class Reader:
+    """Members that read the ledger by themselves, on a connection that the server ends."""
+
+    def __init__(self, book):
+        self.book = book
+
+    def add(self, key, job):
+        del key, job
+        with self.book.transaction() as conn:
+            conn.execute(sa.text("select pg_terminate_backend(pg_backend_pid())"))
+            conn.execute(sa.text("select 1"))
+
+    def step(self):
+        return {}
+
+    def drop(self, key):
+        pass
+
+    def close(self):
+        pass
+
+
+def test_a_ledger_that_goes_away_under_a_stage_charges_nobody(book, comic, job):
+    owner = jobs.Owner(worker="w", slot=0, generation=1, queues=("cpu",))
+    book.register(owner)
+    one = session.StageSession(BUCKET, Reader(book), owner, comic._kit)
+    assert one.add([item(job, "a")])["a"].status is work.Status.FAILED
+    with book.transaction() as conn:
+        row = conn.execute(sa.text("select state, failures, error_kind from jobs")).one()
+    assert tuple(row) == ("ready", 0, "resource")

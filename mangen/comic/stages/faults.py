@@ -20,6 +20,8 @@ def kind_of(error: BaseException) -> ErrorKind:
             return ErrorKind.RESOURCE
         if isinstance(seen, OSError) and seen.errno in _ROOM:
             return ErrorKind.RESOURCE
+        if is_unreachable(seen):  # a stage read the ledger while that was away: not its fault
+            return ErrorKind.RESOURCE
         seen = seen.__cause__ or seen.__context__
     if isinstance(error, errors.EngineError):
         return ErrorKind.PERMANENT if error.permanent else ErrorKind.TRANSIENT
