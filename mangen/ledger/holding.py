@@ -60,8 +60,3 @@ class Holding(projects.Projects):
         for row in door.run(conn, "holds", projects=None if ids is None else list(ids)):
             found.setdefault(row.project, []).append(row.scope)
         return found
-
-    def set_paused(self, project: int, paused: bool) -> None:  # noqa: FBT001 - the name says it
-        """Pause a whole project, or lift that pause."""
-        with self.transaction() as conn:
-            (self.hold if paused else self.let_go)(conn, project, "")

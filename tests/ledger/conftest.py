@@ -96,6 +96,14 @@ class Desk:
         """Let a backoff pass."""
         self.sql("update jobs set not_before = null where id = any(:ids)", ids=list(ids))
 
+    def pause(self, project=None):
+        with self.book.transaction() as conn:
+            return self.book.hold(conn, project or self.project, "")
+
+    def resume(self):
+        with self.book.transaction() as conn:
+            return self.book.let_go(conn, self.project, "")
+
     def broken(self, paths=None, lease_s=30.0):
         with self.book.transaction() as conn:
             return {one.name for one in invariants.check(conn, paths, lease_s)}

@@ -46,7 +46,7 @@ def test_claim_says_why_it_refused(desk, wanted):
         newer: "format 99 not understood",
         999: "unknown",
     }  # fmt: skip
-    desk.book.set_paused(desk.project, True)
+    desk.pause()
     assert desk.book.claim([paused], desk.owner).refused == {paused: "paused"}
 
 

@@ -104,7 +104,7 @@ def test_projects_come_back_as_they_were_written(desk):
     with pytest.raises(errors.UnknownProject):
         desk.book.project(999)
     with pytest.raises(errors.UnknownProject):
-        desk.book.set_paused(999, True)
+        desk.pause(999)
 
 
 def _meanwhile(desk, act, begin):

@@ -70,8 +70,8 @@ def test_publish_jobs_rings_once_and_counts_the_bell(desk, wanted):
 
 
 def _paused(desk):
-    desk.book.set_paused(desk.project, True)
-    return lambda: desk.book.set_paused(desk.project, False)
+    desk.pause()
+    return desk.resume
 
 
 def _quiet(desk):
