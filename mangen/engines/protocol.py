@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from mangen.pooling import models, work
 
     Image: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+    Mask: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+    Array: TypeAlias = np.ndarray[Any, Any]
+
+#: of one picture or clip: `preview` is few steps, or a smaller model; the seed stays
+Quality: TypeAlias = Literal["preview", "final"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +43,8 @@ class Figure:
 
     sheet: CharacterSheet
     features: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    #: the anchor's picture, where the engine asks for it (Engine.references)
+    reference: Image | None = None
     emotion: str = "calm"  #: calm happy sad angry surprised afraid shy tired
     speaking: bool = False
     age: str = ""  #: in this shot: child youth adult elder; empty: the sheet's
@@ -72,6 +79,7 @@ class AnchorRequest:
     sheet: CharacterSheet
     width: int = 512
     height: int = 768
+    quality: Quality = "final"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,6 +113,7 @@ class PanelRequest:
     subtitle: str = ""
     lettering: tuple[Lettering, ...] = ()
     memory: bool = False  #: it is remembered: drawn as the past is
+    quality: Quality = "final"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,6 +193,73 @@ class ClipRequest:
     weather: str = "clear"
     lines: tuple[Heard, ...] = ()
     framing: str = "medium"  #: of the panel: it may move the camera otherwise
+    #: what video models read; empty where a camera moves over a panel
+    scene: SceneLabels = SceneLabels()
+    figures: tuple[Figure, ...] = ()
+    prompt: str = ""
+    quality: Quality = "final"
+    #: what the encode stage made of the panel; empty: the panel itself is encoded
+    encoded: Mapping[str, Array] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class EncodeRequest:
+    """What a video model needs of a panel before its steps, made apart from them."""
+
+    panel: Panel
+    width: int
+    height: int
+    seed: int = 0
+    quality: Quality = "final"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Encoded:
+    arrays: Mapping[str, Array]  #: safetensors' dtypes; a file of its own
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class RepaintRequest:
+    """A part of a panel anew. `mask`: one byte a pixel of the panel's picture, 255: repaint."""
+
+    panel: Panel
+    mask: Mask
+    width: int
+    height: int
+    seed: int
+    prompt: str  #: what is to be seen there
+    scene: SceneLabels = SceneLabels()
+    figures: tuple[Figure, ...] = ()
+    quality: Quality = "final"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class UpscaleRequest:
+    """A panel in finer detail: its picture becomes at least width x height."""
+
+    panel: Panel
+    width: int
+    height: int
+    seed: int
+    prompt: str = ""
+    scene: SceneLabels = SceneLabels()
+    figures: tuple[Figure, ...] = ()
+    quality: Quality = "final"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class OutpaintRequest:
+    """More of a panel's surroundings: `margin` of each side is added all around, 0..1."""
+
+    panel: Panel
+    margin: float
+    width: int
+    height: int
+    seed: int
+    prompt: str = ""
+    scene: SceneLabels = SceneLabels()
+    figures: tuple[Figure, ...] = ()
+    quality: Quality = "final"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,8 +268,16 @@ class Clip:
     frames: int
 
 
-Request: TypeAlias = AnchorRequest | PanelRequest | ClipRequest
-Product: TypeAlias = AnchorProduct | Panel | Clip
+Request: TypeAlias = (
+    AnchorRequest
+    | PanelRequest
+    | ClipRequest
+    | EncodeRequest
+    | RepaintRequest
+    | UpscaleRequest
+    | OutpaintRequest
+)
+Product: TypeAlias = AnchorProduct | Panel | Clip | Encoded  # repaint, upscale, outpaint: Panel
 
 
 class Run(Protocol):
@@ -212,9 +296,14 @@ class Engine(Protocol):
 
     name: str
     version: str
+    references: bool  #: whether figures come with the pictures of their anchors
 
     def models(self) -> Mapping[str, models.ModelSpec]:
-        """Role (anchor, illustrate, animate) -> spec."""
+        """Answer a spec for each stage that it runs.
+
+        Stages: anchor illustrate animate encode repaint upscale outpaint; `illustrate:preview`
+        where another model makes previews.
+        """
         ...
 
     def bucket(self, request: Request) -> str:
@@ -226,6 +315,13 @@ class Engine(Protocol):
         ...
 
     def open(self, bucket: str, rt: work.Runtime) -> Run: ...
+
+
+def spec_of(engine: Engine, stage: str, quality: Quality = "final") -> models.ModelSpec | None:
+    """The model behind a stage in that quality; None: the engine doesn't run this stage."""
+    specs = engine.models()
+    preview = specs.get(f"{stage}:preview") if quality == "preview" else None
+    return preview or specs.get(stage)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

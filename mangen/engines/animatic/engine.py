@@ -46,6 +46,7 @@ class Animatic:
 
     name = "animatic"
     version = "4"
+    references = False
 
     def __init__(self, scratch: pathlib.Path) -> None:
         self._scratch = scratch
@@ -98,7 +99,7 @@ class Run:
         check(request)
         if isinstance(request, protocol.ClipRequest):
             path.parent.mkdir(parents=True, exist_ok=True)
-        return (yield from self._studio.make(request, path))
+        return (yield from self._studio.make(_drawn(request), path))
 
     def step(self) -> Mapping[str, protocol.Product | Exception]:
         if self._full is not None:  # the pool tries again with fewer at once
@@ -145,13 +146,26 @@ class Run:
 
 
 def _role(request: protocol.Request) -> str:
-    if isinstance(request, protocol.AnchorRequest):
-        return "anchor"
-    return "illustrate" if isinstance(request, protocol.PanelRequest) else "animate"
+    match _drawn(request):
+        case protocol.AnchorRequest():
+            return "anchor"
+        case protocol.PanelRequest():
+            return "illustrate"
+    return "animate"
+
+
+def _drawn(request: protocol.Request) -> studio.Drawn:
+    """The same request, where it is one that is drawn; else raise a permanent EngineError."""
+    if not isinstance(
+        request, (protocol.AnchorRequest, protocol.PanelRequest, protocol.ClipRequest)
+    ):
+        raise errors.EngineError(f"the animatic engine makes nothing of {type(request).__name__}")
+    return request
 
 
 def check(request: protocol.Request) -> None:
     """Raise a permanent EngineError that names the field which can't be drawn."""
+    request = _drawn(request)
     for field in ("width", "height"):
         value = getattr(request, field)
         even = not isinstance(request, protocol.ClipRequest) or value % 2 == 0

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Generator
+from typing import TypeAlias
 
 import cv2
 
 from mangen.engines import protocol
 from mangen.engines.animatic import film, lettering, panel
+
+#: what this engine draws
+Drawn: TypeAlias = protocol.AnchorRequest | protocol.PanelRequest | protocol.ClipRequest
 
 
 class Studio:
@@ -19,7 +23,7 @@ class Studio:
         lettering.font(48).getmask("漫")
 
     def make(
-        self, request: protocol.Request, path: pathlib.Path
+        self, request: Drawn, path: pathlib.Path
     ) -> Generator[tuple[int, int], None, protocol.Product]:
         """Make one product in steps, each answered by (done, of); clips are written to `path`."""
         if isinstance(request, protocol.AnchorRequest):

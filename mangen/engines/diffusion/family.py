@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Image: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
     Array: TypeAlias = np.ndarray[Any, Any]
 
-Role: TypeAlias = Literal["image", "anchor", "inpaint", "upscale", "video"]
+#: what a model is asked for; `encode` is what a staged video model wants of the first frame
+Role: TypeAlias = Literal["image", "anchor", "inpaint", "upscale", "video", "encode"]
 Region: TypeAlias = tuple[float, float, float, float]  #: left, top, right, bottom, 0..1
 
 
@@ -68,6 +69,8 @@ class Task:
     mask: Image | None = None
     characters: tuple[CharacterFeatures, ...] = ()
     motion: str = ""
+    #: what `encode` made of the first frame (a Result's features); empty: it is made here
+    encoded: Mapping[str, Array] = dataclasses.field(default_factory=dict)
     #: passes of exactly so many members, copies beside too few: one seed gives the same bits then,
     #: whoever runs beside it; 0: as many as there are
     pad: int = 0
@@ -82,7 +85,7 @@ class Result:
     """
 
     images: Image
-    features: Mapping[str, Array] = dataclasses.field(default_factory=dict)
+    features: Mapping[str, Array] = dataclasses.field(default_factory=dict)  #: also of `encode`
     notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
@@ -101,6 +104,7 @@ class Family(Protocol):
     """Models that are run alike."""
 
     name: str
+    staged: bool  #: whether it takes `Task.encoded`, and so answers the role `encode`
 
     def serves(self, index: checkpoint.Index) -> bool: ...
 

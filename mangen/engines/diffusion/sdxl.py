@@ -22,6 +22,7 @@ class Sdxl:
     """Implements family.Family. Pictures of one size share their passes, whatever is drawn."""
 
     name = "sdxl"
+    staged = False
 
     def serves(self, index: checkpoint.Index) -> bool:
         needed = {"unet", "vae", "text_encoder", "text_encoder_2"}
