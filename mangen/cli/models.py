@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _GIB = 1 << 30
 _ROLES = ("image", "anchor", "inpaint", "upscale", "video")
+_PARTS = (*_ROLES, *(f"{role}:preview" for role in _ROLES))
 
 
 class Size(click.ParamType[tuple[int, int]]):
@@ -50,8 +51,10 @@ def models() -> None:
     "--role",
     "roles",
     multiple=True,
-    type=click.Choice(_ROLES),
-    help="A role it takes over, may be repeated; by default those of its own that nobody plays.",
+    type=click.Choice(_PARTS),
+    metavar="ROLE[:preview]",
+    help="A role it takes over (image, anchor, inpaint, upscale, video), or that role's previews "
+    "(image:preview); may be repeated. By default those of its own that nobody plays.",
 )
 @click.option(
     "--dtype", default="", help="float16, bfloat16 or float32; by default as it is stored."
@@ -92,7 +95,7 @@ def add(
     )
     book = _registry()
     lost = book.add(model, tuple(roles) or None)
-    played = [role for role, holder in book.read().roles.items() if holder == name]
+    played = book.read().plays(name)
     notes = [f"{role} was played by {other}" for role, other in lost.items()]
     if not model.licence:
         notes.append("the folder names no licence: know yours before you use its pictures")
@@ -114,8 +117,7 @@ def list_(ctx: click.Context, *, json_: bool) -> None:
     book = _registry().read()
     found = []
     for name, model in sorted(book.models.items()):
-        played = [role for role, holder in book.roles.items() if holder == name]
-        found.append({**_told(model), "plays": played, **_state(model)})
+        found.append({**_told(model), "plays": book.plays(name), **_state(model)})
     if json_:
         output.emit(found)
     elif found:

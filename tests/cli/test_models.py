@@ -57,6 +57,18 @@ def test_a_model_is_added_listed_and_forgotten(run, tmp_path):
     assert (code, "unet" in out) == (1, True)
 
 
+def test_a_model_may_play_previews_alone(run, tmp_path):
+    folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
+    run("add", "sd", folder)
+    code, out, _ = run("add", "quick", folder, "--steps", 4, "--role", "image:preview")
+    assert (code, out) == (0, "quick: StableDiffusionXLPipeline, float16, plays image:preview\n")
+    assert "image:preview" in run("list")[1]
+    code, out, _ = run("list", "--json")
+    assert json.loads(out)[0]["plays"] == ["image:preview"]
+    code, out, _ = run("remove", "quick")
+    assert out == "quick is forgotten; nobody plays image:preview\n"
+
+
 def test_a_bad_folder_is_refused_and_nothing_is_written(run, tmp_path):
     folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
     (folder / "vae" / "diffusion_pytorch_model.safetensors").rename(folder / "vae" / "old.bin")

@@ -20,6 +20,7 @@ from mangen.engines.diffusion import checkpoint, weights
 
 FILE = "models.json"
 ROLES = ("image", "anchor", "inpaint", "upscale", "video")
+PREVIEW = ":preview"  #: behind a role: who plays it where a quick look is enough
 _FORMAT = 1
 #: it stands in buckets, keys of the cache and reports
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -78,10 +79,23 @@ class Model:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Book:
-    """What the registry holds. `roles`: role -> the name of the model that plays it."""
+    """What the registry holds. `roles`: role -> the name of the model that plays it.
+
+    `previews` are the roles that another model plays where a quick look is enough.
+    """
 
     models: Mapping[str, Model] = dataclasses.field(default_factory=dict)
     roles: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    previews: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def parts(self) -> dict[str, str]:
+        """Who plays what, previews as `image:preview`."""
+        previews = {role + PREVIEW: name for role, name in self.previews.items()}
+        return {**self.roles, **previews}
+
+    def plays(self, name: str) -> tuple[str, ...]:
+        """What a model plays, as `parts` writes it."""
+        return tuple(part for part, holder in self.parts().items() if holder == name)
 
 
 class Registry:
@@ -103,7 +117,8 @@ class Registry:
             number = found["format"]
             if number == _FORMAT:
                 models = {name: _model(name, data) for name, data in found["models"].items()}
-                return Book(models=models, roles={r: n for r, n in found["roles"].items() if r})
+                previews = dict(found.get("previews", {}))  # older files have none
+                return Book(models=models, roles=dict(found["roles"]), previews=previews)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise errors.ModelError(
                 f"the registry {self.file} is damaged ({error}): remove it, and add the models "
@@ -125,29 +140,44 @@ class Registry:
             )
         return book.models[name]
 
-    def role(self, role: str) -> Model | None:
-        """Who plays a role; None: nobody. Raises ModelError for one that is no longer there."""
+    def role(self, role: str, quality: str = "final") -> Model | None:
+        """Who plays a role; None: nobody. Raises ModelError for one that is no longer there.
+
+        A preview that has no player of its own is the final one's: `preview` tells which it was.
+        """
         check_role(role)
+        own = self.preview(role) if quality == "preview" else None
+        return own or self._player(role)
+
+    def preview(self, role: str) -> Model | None:
+        """Who plays a role's previews and nothing else of it; None: whoever plays the role."""
+        check_role(role)
+        return self._player(role + PREVIEW)
+
+    def _player(self, part: str) -> Model | None:
         book = self.read()
-        name = book.roles.get(role)
+        name = book.parts().get(part)
         if name is not None and name not in book.models:
             raise errors.ModelError(
-                f"the role {role} names the model {name!r}, which is not registered: "
-                f"`manage.py models add {name} FOLDER --role {role}`"
+                f"the role {part} names the model {name!r}, which is not registered: "
+                f"`manage.py models add {name} FOLDER --role {part}`"
             )
         return book.models[name] if name is not None else None
 
     def add(self, model: Model, roles: tuple[str, ...] | None = None) -> dict[str, str]:
         """Add a model, or replace the one of its name; answers who lost which role to it.
 
-        Without `roles` it takes those of its own that nobody plays.
+        Without `roles` it takes those of its own that nobody plays, and no previews: those are
+        asked for, as `image:preview`.
         """
         check_plays(model, roles or ())
         with self._writing() as book:
-            held = dict(book.roles)
-            # what it played before and no longer can
-            for role in [r for r, n in held.items() if n == model.name and r not in model.roles]:
-                del held[role]
+            held = {
+                part: holder
+                for part, holder in book.parts().items()
+                # what it played before and no longer can
+                if holder != model.name or part.removesuffix(PREVIEW) in model.roles
+            }
             taken = [r for r in model.roles if r not in held] if roles is None else roles
             lost = {r: held[r] for r in taken if held.get(r, model.name) != model.name}
             self._write(
@@ -160,10 +190,10 @@ class Registry:
         with self._writing() as book:
             if name not in book.models:
                 self.get(name)  # says so
-            freed = tuple(role for role, holder in book.roles.items() if holder == name)
+            freed = book.plays(name)
             self._write(
                 {key: one for key, one in book.models.items() if key != name},
-                {role: holder for role, holder in book.roles.items() if holder != name},
+                {part: holder for part, holder in book.parts().items() if holder != name},
             )
         return freed
 
@@ -182,10 +212,12 @@ class Registry:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield self.read()
 
-    def _write(self, models: Mapping[str, Model], roles: Mapping[str, str]) -> None:
+    def _write(self, models: Mapping[str, Model], parts: Mapping[str, str]) -> None:
+        previews = {role: parts[role + PREVIEW] for role in ROLES if role + PREVIEW in parts}
         data = {
             "format": _FORMAT,
-            "roles": {role: roles[role] for role in ROLES if role in roles},
+            "roles": {role: parts[role] for role in ROLES if role in parts},
+            **({"previews": previews} if previews else {}),
             "models": {name: _data(models[name]) for name in sorted(models)},
         }
         part = self.file.with_suffix(".part")  # one writer at a time: the lock is held
@@ -222,8 +254,8 @@ def check_role(role: str) -> None:
 
 
 def check_plays(model: Model, roles: Iterable[str]) -> None:
-    """Raise ModelError for a role that there isn't, or that the model can't play."""
-    for role in roles:
+    """Raise ModelError for a role (or its previews) that there isn't, or that it can't play."""
+    for role in [part.removesuffix(PREVIEW) for part in roles]:
         check_role(role)
         if role not in model.roles:
             raise errors.ModelError(

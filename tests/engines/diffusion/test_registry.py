@@ -53,6 +53,39 @@ def test_roles_go_to_the_first_and_to_whom_they_are_given(book):
         book.remove("b")
 
 
+def test_previews_have_players_of_their_own(book):
+    book.add(made("slow"))
+    assert book.role("image", "preview") == made("slow")
+    assert book.preview("image") is None
+    assert book.add(made("quick"), ("image:preview",)) == {}
+    assert book.role("image") == made("slow")
+    assert book.role("image", "preview") == book.preview("image") == made("quick")
+    assert book.role("anchor", "preview") == made("slow")
+    assert dict(book.read().previews) == {"image": "quick"}
+    assert book.read().plays("quick") == ("image:preview",)
+    assert book.add(made("other"), ("image:preview", "image")) == {
+        "image:preview": "quick", "image": "slow",
+    }  # fmt: skip
+    assert book.remove("other") == ("image", "image:preview")
+    assert book.role("image", "preview") is None
+    book.add(made("quick"), ("anchor:preview",))
+    book.add(made("quick", roles=("video",)))  # added again as something else
+    assert book.read().plays("quick") == ("video",)
+    for wrong in ("video:preview", "hero:preview", "image:draft"):
+        with pytest.raises(errors.ModelError, match=wrong.split(":")[0]):
+            book.add(made("a"), (wrong,))
+
+
+def test_a_registry_from_before_there_were_previews_is_read(book):
+    book.add(made("a"))
+    data = json.loads(book.file.read_text())
+    assert (data["format"], "previews" in data) == (1, False)
+    book.add(made("b"), ("image:preview",))
+    assert json.loads(book.file.read_text())["previews"] == {"image": "b"}
+    book.file.write_text(json.dumps(data))
+    assert dict(book.read().previews) == {}
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
