@@ -5,6 +5,7 @@ command needs; later calls only look that it is current. An environment that has
 already (active, or a container's) is used as it is.
 
   --gpu          also install what GPU workers need
+  --no-torch     `test` without the GPU extra, and without the tests that need it
   MANGEN_ENV     current: use the running Python as it is; own: use .venv whatever is active
 """
 
@@ -29,7 +30,7 @@ STAMP = VENV / "mangen.json"
 LOG = ROOT / ".venv.log"
 LOCK = ROOT / ".venv.lock"
 #: commands that need more than the base
-EXTRAS = {"test": {"test"}, "bench": {"test", "bench"}, "chaos": {"test"}}
+EXTRAS = {"test": {"test", "gpu"}, "bench": {"test", "bench"}, "chaos": {"test"}}
 
 
 class SetupError(Exception):
@@ -57,8 +58,12 @@ def main(argv: list[str]) -> int:
 def needs(argv: list[str]) -> set[str]:
     """Answer the extras that a command line needs: none where it only asks for help."""
     command, *more = [word for word in argv if not word.startswith("-")] or [""]
-    helps = "--help" in argv or "-h" in argv[:1] or (command == "bench" and not more)
-    return set() if helps else EXTRAS.get(command, set())
+    if "--help" in argv or "-h" in argv[:1] or (command == "bench" and not more):
+        return set()
+    found = set(EXTRAS.get(command, set()))
+    if command == "bench" and more[0] == "gpu":
+        found.add("gpu")
+    return found - {"gpu"} if command == "test" and "--no-torch" in argv else found
 
 
 def check_python() -> None:

@@ -6,9 +6,11 @@ import importlib.util
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -25,6 +27,41 @@ LONGEST = (
 
 #: `--hypothesis-profile=long`: properties that take their time, with other dice each time
 hypothesis.settings.register_profile("long", deadline=None)
+
+
+#: "no": without torch, though it is installed; "must": whoever skips for want of it fails
+TORCH = os.environ.get("MANGEN_TEST_TORCH", "")
+_WANTS_TORCH = re.compile(r"(torch|gpu extra|nvidia-ml-py) is not installed")
+
+
+def pytest_configure():
+    if TORCH not in ("", "no", "must"):
+        pytest.exit(f"MANGEN_TEST_TORCH is {TORCH!r}: write no or must, or leave it out", 4)
+    if TORCH == "no":
+        for name in ("torch", "diffusers", "transformers", "accelerate"):
+            sys.modules[name] = None  # an import of it says that there is none
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    return _judged((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    return _judged((yield))
+
+
+def _judged(report):
+    """Say of what was skipped for want of torch why that is, or that it must not be."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        path, line, why = report.longrepr
+        if TORCH and _WANTS_TORCH.search(why):
+            report.longrepr = path, line, "Skipped: --no-torch leaves torch out"
+            if TORCH == "must":
+                report.outcome = "failed"
+                report.longrepr = f"{path}:{line}: MANGEN_TEST_TORCH=must, and yet: {why}"
+    return report
 
 
 def pytest_collection_modifyitems(items):

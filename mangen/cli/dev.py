@@ -21,6 +21,8 @@ _OFFERED = f"{settings.PREFIX}TEST_"
 _PROCESSES = 4
 #: pytest's arguments that need the tests in one process
 _ALONE = {"-s", "--capture=no", "--pdb", "--trace", "--pyargs", "-n0"}
+#: leaves the tests out that need torch, whether it is installed or not
+_NO_TORCH = "--no-torch"
 _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -31,12 +33,15 @@ def test(ctx: click.Context, *, arguments: Sequence[str]) -> None:
     """Run the tests in a temporary home, with no setting of yours.
 
     Without a path or a choice the whole suite runs, in as many processes as there are cores, up to
-    four; -n0 keeps it in one.
+    four; -n0 keeps it in one. --no-torch leaves torch out, with the tests that need it.
     """
     _require(ROOT / "tests")
+    given, left_out = _without_torch(arguments)
+    if left_out:
+        click.echo(f"{_NO_TORCH}: the tests that need torch are left out", err=True)
     with tempfile.TemporaryDirectory(prefix="mangen-test-") as home:
-        command = [sys.executable, "-m", "pytest", *_processes(arguments), *arguments]
-        ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
+        command = [sys.executable, "-m", "pytest", *_processes(given), *given]
+        ctx.exit(subprocess.call(command, cwd=ROOT, env={**_environment(home), **left_out}))
 
 
 @click.command(context_settings=_PASSED_ON)
@@ -108,6 +113,12 @@ def chaos(
     command += ["--keep"] * keep + ["--json"] * json_
     with tempfile.TemporaryDirectory(prefix="mangen-chaos-none-") as home:
         ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
+
+
+def _without_torch(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Answer what is pytest's own, and what tells the tests to leave torch out: see conftest.py."""
+    given = [word for word in arguments if word != _NO_TORCH]
+    return given, {f"{_OFFERED}TORCH": "no"} if len(given) < len(arguments) else {}
 
 
 def _processes(arguments: Sequence[str]) -> list[str]:

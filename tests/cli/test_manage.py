@@ -120,7 +120,7 @@ def test_the_first_command_installs_and_goes_on_in_the_new_environment(clone):
 
 def test_a_command_that_needs_more_installs_more_and_keeps_the_rest(clone):
     clone.with_uv()
-    clone.run("test")
+    clone.run("chaos")
     assert clone.calls()[-1].endswith("--editable .[test]")
     _, out, _ = clone.run("up", "--gpu")
     assert json.loads(out)["argv"] == ["up"]
@@ -131,6 +131,36 @@ def test_a_command_that_needs_more_installs_more_and_keeps_the_rest(clone):
     clone.run("bench")
     clone.run("bench", "--help")
     assert len(clone.calls()) == count, "a list or a help needs nothing more"
+
+
+def test_the_demo_s_environment_holds_no_torch_and_test_adds_it(clone):
+    clone.with_uv()
+    clone.run("demo")
+    assert clone.extras() == []
+    clone.run("test", "--no-torch")
+    assert clone.extras() == ["test"]
+    _, out, _ = clone.run("test", "tests/ledger")
+    assert json.loads(out)["argv"] == ["test", "tests/ledger"]
+    assert clone.extras() == ["gpu", "test"]
+    count = len(clone.calls())
+    _, out, _ = clone.run("test", "--no-torch", "-x")
+    assert json.loads(out)["argv"] == ["test", "--no-torch", "-x"], "the command says it on"
+    assert len(clone.calls()) == count, "what is there stays there"
+
+
+def test_an_extra_that_changed_is_installed_by_the_command_that_needs_it(clone):
+    clone.with_uv()
+    clone.run("test")
+    clone.wish("another-package-nobody-has>=2")
+    clone.run("demo")
+    assert clone.calls()[-1].endswith("--editable .[gpu,test]"), "nothing is taken away"
+
+
+def test_only_the_benchmark_of_the_gpu_needs_its_extra(door):
+    assert door.needs(["bench", "ledger", "--json"]) == {"test", "bench"}
+    assert door.needs(["bench", "gpu", "--json"]) == {"test", "bench", "gpu"}
+    assert door.needs(["bench", "--json"]) == set()
+    assert door.needs(["demo", "--no-torch"]) == set()
 
 
 def test_new_wishes_are_installed_into_what_is_there(clone):
