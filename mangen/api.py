@@ -15,8 +15,7 @@ import sqlalchemy.exc as sa_exc
 
 from mangen import app as celery_app
 from mangen import errors, services, settings, stack, storage
-from mangen.comic import export, graph, look, progress, restraint, submit, text
-from mangen.comic.stages import kit
+from mangen.comic import export, graph, look, makers, progress, restraint, submit, text
 from mangen.dispatch import canvas, drain, leader, publisher, purge, rank
 from mangen.ledger import hours, invariants, ledger, projects, refused
 
@@ -58,7 +57,7 @@ def check(chosen: settings.Settings) -> None:
     rank.Weights.parse(chosen.rank_weights)
     hours.Hours.parse(chosen.quiet_hours, chosen.time_zone)
     for name in ("image_engine", "voice_engine"):
-        kit.engine_class(getattr(chosen, name))
+        makers.engine_class(getattr(chosen, name))
 
 
 def find_texts(paths: Sequence[pathlib.Path]) -> list[pathlib.Path]:
@@ -124,12 +123,8 @@ def submit_novel(
 
 def look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look:
     """Answer how a project's videos are made in this deployment."""
-    scratch = chosen.root / "scratch"
-    return look.of(
-        project.settings,
-        kit.engine_class(project.settings["image_engine"])(scratch),
-        kit.engine_class(chosen.voice_engine)(),
-    )
+    voice = makers.engine_class(chosen.voice_engine)()
+    return look.of(project.settings, makers.Makers(chosen), voice)
 
 
 def project_status(project_id: int) -> dict[str, Any]:

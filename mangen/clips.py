@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mangen import api, errors, settings, storage
-from mangen.comic import clips
-from mangen.comic.stages import kit
+from mangen.comic import clips, makers
 from mangen.ledger import ledger
 from mangen.ledger.states import OPEN
 
@@ -48,7 +47,7 @@ def request_clip(
             read,
             wish,
             chosen=chosen,
-            engine=kit.engine_class(chosen.image_engine)(scratch),
+            engine=makers.Makers(chosen, scratch).named(makers.SKETCH),
             expires_s=expires_s if expires_s is not None else chosen.clip_expiry_s,
             scratch=scratch,
         )

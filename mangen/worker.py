@@ -11,7 +11,7 @@ from celery import signals
 
 from mangen import app as celery_app
 from mangen import services, settings, storage
-from mangen.comic import clips, keeping, submit
+from mangen.comic import clips, keeping, makers, submit
 from mangen.comic.stages import door, kit
 from mangen.dispatch import (
     canvas,
@@ -113,7 +113,7 @@ class WorkerListener:
 
     def __init__(self, control: events.Control, chosen: settings.Settings) -> None:
         for path in (chosen.image_engine, chosen.voice_engine):
-            kit.engine_class(path)  # a worker that could run nothing must not start
+            makers.engine_class(path)  # a worker that could run nothing must not start
         url = services.read(chosen).database_url
         book = ledger.Ledger(url, application="mangen-beat", pool_size=1)
         book.times = hours.Hours.parse(chosen.quiet_hours, chosen.time_zone)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mangen import settings
-from mangen.comic import graph
-from mangen.engines import protocol
+from mangen.comic import graph, makers
 from mangen.engines.voice import cache
 
 #: raised when the planner's rules change what they make of the same text
@@ -28,10 +27,11 @@ def snapshot(chosen: settings.Settings, *, width: int | None, height: int | None
 
 def of(
     kept: Mapping[str, Any],
-    image: protocol.Engine,
+    engines: makers.Makers,
     voice: cache.Engine,
 ) -> graph.Look:
     """Answer the Look of a project from its snapshot and the engines it names."""
+    image = engines.at(kept["image_engine"])
     return graph.Look(
         engine=image,
         width=kept["width"],

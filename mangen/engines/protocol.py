@@ -86,6 +86,7 @@ class AnchorRequest:
 class AnchorProduct:
     reference: Image  #: RGB picture of the character
     features: Mapping[str, Any]  #: JSON: what keeps the character the same in every shot
+    notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)  #: JSON: how it was made
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,6 +164,7 @@ class Panel:
     layers: tuple[Layer, ...] = ()  #: back to front; may be empty
     faces: tuple[Face, ...] = ()
     letters: tuple[Letter, ...] = ()
+    notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)  #: JSON: how it was made
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -266,6 +268,7 @@ class OutpaintRequest:
 class Clip:
     path: pathlib.Path  #: H.264 in MP4, yuv420p, near lossless, no sound; its reader removes it
     frames: int
+    notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)  #: JSON: how it was made
 
 
 Request: TypeAlias = (
@@ -312,6 +315,10 @@ class Engine(Protocol):
 
     def peak(self, request: Request, members: int) -> int:
         """Bytes over the weights, by theory."""
+        ...
+
+    def cap(self, request: Request) -> int:
+        """The largest batch worth trying; 1 where members would only wait for each other."""
         ...
 
     def open(self, bucket: str, rt: work.Runtime) -> Run: ...

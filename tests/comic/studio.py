@@ -9,8 +9,8 @@ import pathlib
 import sqlalchemy as sa
 
 from mangen import settings, storage
-from mangen.comic import content, control, edit, graph, look, plan, submit, text
-from mangen.comic.stages import kit, storyboard
+from mangen.comic import content, control, edit, graph, look, makers, plan, submit, text
+from mangen.comic.stages import storyboard
 from mangen.ledger import invariants, jobs, ledger, scope
 
 WORDS = (
@@ -39,8 +39,8 @@ class Studio:
     def look_of(self, project):
         return look.of(
             project.settings,
-            kit.engine_class(self.chosen.image_engine)(self.folder),
-            kit.engine_class(self.chosen.voice_engine)(),
+            makers.Makers(self.chosen, self.folder),
+            makers.engine_class(self.chosen.voice_engine)(),
         )
 
     def make(self, words=WORDS):

@@ -122,7 +122,7 @@ class Place:
         asked = clips.Wish(**{"seconds": 0.5, **wish})
         return clips.ask(
             self.book, self.store, clips.read(self.picture, asked), asked, chosen=self.chosen,
-            engine=self.tools.image_engine(self.chosen.image_engine), expires_s=expires_s,
+            engine=self.tools.makers.named("animatic"), expires_s=expires_s,
             scratch=self.chosen.root / "scratch",
         )  # fmt: skip
 

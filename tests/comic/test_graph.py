@@ -31,6 +31,9 @@ class Sizes:
         frames = getattr(request, "frames", 1)
         return members * (request.width * request.height * 3 + frames)
 
+    def cap(self, request):  # noqa: ARG002 - of every request
+        return 1
+
     def open(self, bucket, rt):
         raise NotImplementedError
 

@@ -6,8 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from mangen import errors, settings, storage
-from mangen.comic import graph, look, submit, text
-from mangen.comic.stages import kit
+from mangen.comic import graph, look, makers, submit, text
 from mangen.ledger import jobs, ledger, migrate
 
 
@@ -26,8 +25,8 @@ def ask(book, tmp_path):
     def look_of(project):
         return look.of(
             project.settings,
-            kit.engine_class(chosen.image_engine)(tmp_path),
-            kit.engine_class(chosen.voice_engine)(),
+            makers.Makers(chosen, tmp_path),
+            makers.engine_class(chosen.voice_engine)(),
         )
 
     store = storage.Store(tmp_path / "store")

@@ -43,7 +43,7 @@ FRAMINGS = (
 
 @pytest.fixture(scope="module")
 def engine(scratch):
-    return Animatic(scratch)
+    return Animatic(scratch, scratch)
 
 
 def shot(*sheets, scene=None, emotion="calm", seed=3, width=180, height=320, features=None):
@@ -272,7 +272,7 @@ from mangen.engines.animatic.engine import Animatic
 def largest():
     status = pathlib.Path("/proc/self/status").read_text()
     return int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024
-engine = Animatic(pathlib.Path("unused"))
+engine = Animatic(pathlib.Path("unused"), pathlib.Path("unused"))
 model = engine.models()["illustrate"].load()
 engine.models()["illustrate"].warm(model)
 class Runtime:

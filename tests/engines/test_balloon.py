@@ -29,7 +29,7 @@ SIZES = [(360, 640), (640, 360), (400, 400)]
 
 @pytest.fixture(scope="module")
 def engine(scratch):
-    return Animatic(scratch)
+    return Animatic(scratch, scratch)
 
 
 def shot(framing, *words, width=360, height=640, seed=3, sheets=(ME, LADY), emotion="calm"):

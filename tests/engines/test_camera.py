@@ -13,7 +13,7 @@ from mangen.engines.animatic.engine import Animatic
 
 @pytest.fixture(scope="module")
 def engine(scratch):
-    return Animatic(scratch)
+    return Animatic(scratch, scratch)
 
 
 WAVE = 40.0  #: pixels; a plain wave's phase tells its place to hundredths of a pixel

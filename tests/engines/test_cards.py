@@ -12,7 +12,7 @@ from mangen.engines.animatic.engine import Animatic
 
 @pytest.fixture(scope="module")
 def engine(scratch):
-    return Animatic(scratch)
+    return Animatic(scratch, scratch)
 
 
 @pytest.mark.parametrize(

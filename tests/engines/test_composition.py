@@ -24,7 +24,7 @@ SIZES = [(720, 1280), (360, 640), (1280, 720), (720, 720)]
 
 @pytest.fixture(scope="module")
 def engine(scratch):
-    return Animatic(scratch)
+    return Animatic(scratch, scratch)
 
 
 def shot(*sheets, framing="medium", speaker=None, seed=3, width=180, height=320, **scene):

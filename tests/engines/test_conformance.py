@@ -26,7 +26,7 @@ ANCHOR = protocol.AnchorRequest(sheet=SHEET, width=256, height=384)
 
 def load(path, scratch):
     module, name = path.split(":")
-    return getattr(importlib.import_module(module), name)(scratch)
+    return getattr(importlib.import_module(module), name)(scratch, scratch)
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -88,7 +88,8 @@ def test_importing_and_asking_an_engine_loads_nothing_heavy(path, tmp_path):
 import importlib, pathlib, sys
 from mangen.engines import protocol
 module, name = {path!r}.split(":")
-engine = getattr(importlib.import_module(module), name)(pathlib.Path({str(tmp_path / "unused")!r}))
+unused = pathlib.Path({str(tmp_path / "unused")!r})
+engine = getattr(importlib.import_module(module), name)(unused, unused)
 request = protocol.AnchorRequest(sheet=protocol.CharacterSheet(name="x"))
 engine.bucket(request), engine.peak(request, 1), engine.models()
 print([name for name in {HEAVY!r} if name in sys.modules])

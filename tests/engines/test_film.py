@@ -19,7 +19,7 @@ LEVELS = tuple(0.5 + 0.5 * np.sin(np.arange(24) * 0.9))
 
 @pytest.fixture(scope="module")
 def engine(scratch):
-    return Animatic(scratch)
+    return Animatic(scratch, scratch)
 
 
 @pytest.fixture(scope="module")

@@ -31,11 +31,7 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
     yield 1, 3
     path = tools.scratch / f"{job.id}-{job.attempt}-storyboard.json"
     path.write_text(json.dumps(board.to_json(), ensure_ascii=False), "utf-8")
-    chosen = look.of(
-        project.settings,
-        tools.image_engine(project.settings["image_engine"]),
-        tools.voice_engine,
-    )
+    chosen = look.of(project.settings, tools.makers, tools.voice_engine)
     yield 2, 3
     # planned before the transaction: no transaction is open while something is computed at length
     asked = set(choose(board, project.episodes_wanted))

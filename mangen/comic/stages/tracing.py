@@ -65,15 +65,15 @@ def versions(tools: kit.Kit, bucket: str, model: str) -> dict[str, str]:
     A model that tells no version of its own has its engine's.
     """
     name = bucket.split("/", 1)[0]
-    image, voice = tools.image_engine(tools.settings.image_engine), tools.voice_engine
-    engine = {image.name: image.version, voice.name: voice.version}.get(name)
-    if engine is None:  # a stage that mangen does itself
+    voice = tools.voice_engine
+    found = voice if name == voice.name else tools.makers.find(name)
+    if found is None:  # a stage that mangen does itself
         rules = {"planner": look.PLANNER_VERSION} if name == "storyboard" else {}
         return {"mangen": mangen.__version__, **rules}
     spec = tools.spec(model)
     return {
         "mangen": mangen.__version__,
         "engine": name,
-        "engine_version": engine,
-        "model_version": spec.version if spec is not None and spec.version else engine,
+        "engine_version": found.version,
+        "model_version": spec.version if spec is not None and spec.version else found.version,
     }

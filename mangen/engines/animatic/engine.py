@@ -42,13 +42,17 @@ _MODEL = models.ModelSpec(
 
 
 class Animatic:
-    """Draws by rule. `scratch` is the folder clips are made in; it is created at need."""
+    """Draws by rule. `scratch` is the folder clips are made in; it is created at need.
+
+    The deployment's `home`, where other engines find their models, tells it nothing.
+    """
 
     name = "animatic"
     version = "4"
     references = False
 
-    def __init__(self, scratch: pathlib.Path) -> None:
+    def __init__(self, scratch: pathlib.Path, home: pathlib.Path) -> None:
+        del home
         self._scratch = scratch
 
     def models(self) -> Mapping[str, models.ModelSpec]:
@@ -68,6 +72,11 @@ class Animatic:
             return 60 * pixels + (members - 1) * 3 * pixels + (8 << 20)
         # 1.25 x larger each way; a sheet twice as fine (16 bytes), noise and float canvases
         return round(1.5625 * pixels * 150) + (members - 1) * 40 * pixels + (16 << 20)
+
+    def cap(self, request: protocol.Request) -> int:
+        """One: a batch draws its members one after another, and gains nothing."""
+        del request
+        return 1
 
     def open(self, bucket: str, rt: work.Runtime) -> protocol.Run:
         return Run(self._scratch, bucket, rt)

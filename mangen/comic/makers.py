@@ -1,0 +1,85 @@
+"""The engines of a deployment: by short name, by dotted path, and by the name they give themselves.
+
+Importing an engine is light: what it draws with is loaded in the child that draws.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+from mangen import errors, settings
+from mangen.engines import protocol
+from mangen.pooling import models
+
+SKETCH = "animatic"  #: draws cards and camera moves of every project, and all of an animatic
+MODELS = "diffusion"
+#: short names, which stand wherever a dotted path does
+ENGINES: Mapping[str, str] = {
+    SKETCH: "mangen.engines.animatic.engine:Animatic",
+    MODELS: "mangen.engines.diffusion.engine:Diffusion",
+}
+
+
+class Makers:
+    """Engines for pictures, each made at its first use."""
+
+    def __init__(self, chosen: settings.Settings, scratch: pathlib.Path | None = None) -> None:
+        """`scratch` is where they may write."""
+        self._own, self._home = chosen.image_engine, chosen.root
+        self._scratch = scratch or chosen.root / "scratch"
+        self._made: dict[str, protocol.Engine] = {}
+
+    def at(self, path: str) -> protocol.Engine:
+        """Answer the engine of a short name or dotted path; raises SettingsError for none."""
+        path = ENGINES.get(path, path)
+        if path not in self._made:
+            self._made[path] = engine_class(path)(self._scratch, self._home)
+        return self._made[path]
+
+    def named(self, name: str) -> protocol.Engine:
+        """Answer the engine that calls itself so: the deployment's own, or one of mangen's."""
+        found = self.find(name)
+        if found is not None:
+            return found
+        own = self.at(self._own)
+        raise errors.SettingsError(
+            f"this worker draws with {own.name}, the job wants {name}: "
+            "set MANGEN_IMAGE_ENGINE alike on every worker"
+        )
+
+    def find(self, name: str) -> protocol.Engine | None:
+        """Answer the engine that calls itself so; None where there is none here."""
+        own = self.at(self._own)
+        if own.name == name:
+            return own
+        return self.at(name) if name in ENGINES else None
+
+    def painter(self) -> protocol.Engine:
+        """Answer what draws with models here."""
+        own = self.at(self._own)
+        return own if own.name != SKETCH else self.at(MODELS)
+
+    def spec(self, model: str) -> models.ModelSpec | None:
+        """Answer the model of this name, where an engine that is here has it."""
+        for path in (self._own, *ENGINES.values()):
+            with contextlib.suppress(errors.SettingsError):
+                for spec in self.at(path).models().values():
+                    if spec.key == model:
+                        return spec
+        return None
+
+
+def engine_class(path: str) -> Any:
+    """Import a short name or `module:Class`; raises SettingsError that names what is missing."""
+    module, _, name = ENGINES.get(path, path).partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise errors.SettingsError(
+            f"there is no engine {path!r} ({error}): set MANGEN_IMAGE_ENGINE to "
+            f"{', '.join(ENGINES)} or module:Class, and MANGEN_VOICE_ENGINE to module:Class"
+        ) from error
