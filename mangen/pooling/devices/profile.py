@@ -11,7 +11,8 @@ process finds it:
      "stages": {NAME: {"steps": 1, "step_s": seconds of one step with one member,
                        "gain": {members: throughput against one by one}, "peak": theory bytes of
                        one member over the weights, "actual": bytes really used where no stream is
-                       recorded, "streams": {members: [recorded names, one after another]},
+                       recorded, "streams": {members: [recorded names, or lists of events as
+                       `Stage.stream` answers them, one after another]},
                        "serial": true where members go one by one, so that bytes don't grow,
                        "source": ...}}}
 """
@@ -62,7 +63,9 @@ class Stage:
     serial: bool = False
     peak: int
     actual: int = 0
-    streams: Mapping[int, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    streams: Mapping[int, tuple[str | tuple[int, ...], ...]] = dataclasses.field(
+        default_factory=dict
+    )
     source: str = ""
 
     def seconds(self, members: int, steps: int | None = None) -> float:
@@ -86,7 +89,8 @@ class Stage:
             return [(self.actual or self.peak) * self._wide(members), -1]
         below = [count for count in self.streams if count <= members]
         count = max(below) if below else min(self.streams)
-        whole = [event for name in self.streams[count] for event in recorded(name)]
+        parts = (recorded(one) if isinstance(one, str) else one for one in self.streams[count])
+        whole = [event for part in parts for event in part]
         if count == members or self.serial:
             return whole
         return [-(-event * members // count) if event > 0 else event for event in whole]
@@ -212,5 +216,8 @@ def _model(given: Mapping[str, Any]) -> Model:
 
 def _stage(given: Mapping[str, Any]) -> Stage:
     gain = {int(count): float(times) for count, times in given.get("gain", {}).items()}
-    streams = {int(count): tuple(found) for count, found in given.get("streams", {}).items()}
+    streams = {
+        int(count): tuple(one if isinstance(one, str) else tuple(one) for one in found)
+        for count, found in given.get("streams", {}).items()
+    }
     return Stage(**{**given, "gain": gain, "streams": streams})

@@ -167,6 +167,14 @@ def test_what_is_wrong_with_a_profile_is_a_configuration_error(tmp_path):
         profile.find("torn", folder)
 
 
+def test_a_profile_may_bring_streams_of_its_own(tmp_path):
+    stages = {"own": {"step_s": 1.0, "peak": 300, "streams": {"1": [[200, 100, -2, -1], [50, -1]]}}}
+    profile.register(str(tmp_path), "bringer", {"total": GIB, "source": "", "stages": stages})
+    stage = profile.find("bringer", str(tmp_path)).stage("own")
+    assert stage.stream(1) == [200, 100, -2, -1, 50, -1]
+    assert profile.highest(stage.stream(2)) == 600
+
+
 def test_an_unknown_model_stage_or_stream_is_named(card):
     with pytest.raises(errors.ConfigError, match="'flux'"):
         card.model("flux")
