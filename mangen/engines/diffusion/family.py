@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from mangen import errors
@@ -89,6 +90,19 @@ class Result:
     notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Stage:
+    """A part of a task's work: `peak` bytes over the weights, by theory.
+
+    `spec` is the model of its own that it runs, which need not stay beside the family's; None:
+    the family's.
+    """
+
+    name: str
+    peak: int
+    spec: models.ModelSpec | None = None
+
+
 class TaskRun(Protocol):
     """A batch of one bucket; results (or the error of that member) come when they are whole."""
 
@@ -120,8 +134,12 @@ class Family(Protocol):
         """What must be equal for two tasks to run in one batch."""
         ...
 
+    def stages(self, model: registry.Model, task: Task, members: int) -> Sequence[Stage]:
+        """What a task's work consists of, in its order."""
+        ...
+
     def peak(self, model: registry.Model, task: Task, members: int) -> int:
-        """Bytes over the weights, by theory."""
+        """Bytes over the weights, by theory: the largest stage's."""
         ...
 
     def cap(self, model: registry.Model, task: Task) -> int:
@@ -217,10 +235,14 @@ class Law:
         element = ELEMENT[dtype]
         return int(self.elements * element * members * pixels * frames)
 
+    def at_once(self, room: int, dtype: str, pixels: int, frames: int) -> int:
+        """How many of a clip's frames are done at once in so many bytes; at least one."""
+        return max(1, min(frames, room // self.bytes(dtype, 1, pixels)))
+
 
 SDXL_DENOISE = Law(elements=158)  # with guidance; 79 without
 I2V_DENOISE = Law(elements=331.5)  # with guidance
-VAE_DECODE = Law(elements=768)
+VAE_DECODE = Law(elements=768)  # a frame; as many frames as are decoded at once
 VAE_ENCODE = Law(elements=643)
 
 
@@ -247,3 +269,15 @@ def pad_of(bucket: str) -> int:
     """What its last word says of the passes' size."""
     last = bucket.rpartition("|")[2]
     return int(last.removeprefix("pad")) if last.startswith("pad") else 0
+
+
+def model_of(bucket: str) -> tuple[str, str]:
+    """The name and the digest, twelve letters, of the model that a bucket is for."""
+    name, digest, *_ = [*bucket.split("|"), "", ""]
+    return name, digest
+
+
+def size_of(bucket: str) -> tuple[int, int, int] | None:
+    """The width, height and frames that a bucket is for; None where its name tells none."""
+    found = re.search(r"\|(\d+)x(\d+)x(\d+)\|", bucket)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None

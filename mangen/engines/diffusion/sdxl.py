@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mangen.engines.diffusion import checkpoint, family, registry, schedulers, weights
@@ -55,18 +55,25 @@ class Sdxl:
             pad=task.pad,
         )
 
-    def peak(self, model: registry.Model, task: family.Task, members: int) -> int:
-        """Answer the largest of the stages: all denoise at once, each encodes and decodes alone."""
+    def stages(
+        self, model: registry.Model, task: family.Task, members: int
+    ) -> Sequence[family.Stage]:
+        """All denoise at once, each encodes and decodes alone."""
         pixels = _up(task.width) * _up(task.height)
         rows = 2 if schedulers.guidance(model, task.guidance) > 1 else 1
         if task.pad:
             members = -(-members // task.pad) * task.pad
         vae = vae_dtype(model)
-        return max(
-            family.SDXL_DENOISE.bytes(model.dtype, members, pixels) * rows // 2,
-            family.VAE_DECODE.bytes(vae, 1, pixels),
-            family.VAE_ENCODE.bytes(vae, 1, pixels) if task.images else 0,
+        denoise = family.SDXL_DENOISE.bytes(model.dtype, members, pixels) * rows // 2
+        encode = family.VAE_ENCODE.bytes(vae, 1, pixels)
+        return (
+            *([family.Stage(name="encode", peak=encode)] if task.images else []),
+            family.Stage(name="denoise", peak=denoise),
+            family.Stage(name="decode", peak=family.VAE_DECODE.bytes(vae, 1, pixels)),
         )
+
+    def peak(self, model: registry.Model, task: family.Task, members: int) -> int:
+        return max(stage.peak for stage in self.stages(model, task, members))
 
     def cap(self, model: registry.Model, task: family.Task) -> int:  # noqa: ARG002 - of every task
         return model.limits.batch or _CAP

@@ -11,6 +11,7 @@ import torch
 
 from mangen import errors
 from mangen.engines.diffusion import (
+    canvas,
     clip_text,
     continuous,
     family,
@@ -77,7 +78,7 @@ class SdxlModel:
             self._vae.decode(torch.zeros(1, self._vae.channels, 8, 8).to(self._place))
 
     def begin(self, key: str, task: family.Task, cache: work.FeatureCache) -> continuous.Member:
-        _check(task, self._model.name)
+        canvas.check(task, self._model.name)
         if self._channels == _INPAINT_CHANNELS and task.mask is None:
             raise errors.EngineError(
                 f"{self._model.name} only repaints: give it a picture and a mask, or give the role "
@@ -158,7 +159,7 @@ class SdxlModel:
         )  # fmt: skip
         images = guard.exact(frames, task.width, task.height, 1)
         if task.mask is not None:
-            images = _laid_over(images, task)
+            images = canvas.laid_over(images, task)
         features: Mapping[str, Any] = {}
         if task.role == "anchor" and self._adapter is not None:
             features = {"ip_adapter": self._adapter.encode(images[0])}
@@ -236,7 +237,7 @@ class SdxlModel:
         """Keep what the mask leaves: by the model's own channels, or by laying it over steps."""
         task = member.task
         assert task.mask is not None
-        mask = _mask(task).to(self._place, self._dtype)
+        mask = canvas.mask(task).to(self._place, self._dtype)
         small = torch.nn.functional.interpolate(mask, size=member.latents.shape[-2:])
         if self._channels == _INPAINT_CHANNELS:
             high, wide = (side * self._vae.scale for side in member.latents.shape[-2:])
@@ -274,38 +275,3 @@ def _with_extra(member: continuous.Member) -> Any:
 
 def _sides(member: continuous.Member) -> Sequence[int]:
     return (0, 1) if len(member.rows) == 2 else (1,)
-
-
-def _check(task: family.Task, name: str) -> None:
-    """Raise EngineError that names what of a task can't be drawn."""
-    if not task.prompt.strip():
-        raise errors.EngineError(f"a picture without a prompt can't be drawn by {name}")
-    if not 0 < task.strength <= 1:
-        raise errors.EngineError(f"strength is {task.strength}: write more than 0, at most 1")
-    if task.mask is not None and not task.images:
-        raise errors.EngineError("a mask without a picture under it can't be painted")
-    for image in task.images:
-        if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or not image.size:
-            raise errors.EngineError(
-                f"a picture to draw over is {image.dtype} {image.shape}: RGB bytes are needed"
-            )
-    if task.mask is not None and (task.mask.ndim != 2 or task.mask.dtype != np.uint8):
-        raise errors.EngineError(
-            f"the mask is {task.mask.dtype} {task.mask.shape}: one byte a pixel is needed"
-        )
-
-
-def _mask(task: family.Task) -> Any:
-    """1 where to paint, as tensor (1, 1, height, width) of the picture that is made."""
-    assert task.mask is not None
-    scaled = vae.resized(task.mask, task.height, task.width)
-    return torch.from_numpy((scaled >= 128).astype(np.float32))[None, None]
-
-
-def _laid_over(images: family.Image, task: family.Task) -> family.Image:
-    """What the mask leaves is the old picture's, to the byte; its greys mix."""
-    assert task.mask is not None
-    old = vae.resized(task.images[0], task.height, task.width).astype(np.float32)
-    share = vae.resized(task.mask, task.height, task.width).astype(np.float32)[..., None] / 255
-    mixed: family.Image = (images * share + old * (1 - share)).round().astype(np.uint8)
-    return mixed

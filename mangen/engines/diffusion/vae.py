@@ -31,15 +31,11 @@ class Vae:
         pixels = pixels.permute(2, 0, 1)[None].to(self._module.device)
         if hidden is not None:
             pixels = pixels * (hidden.to(pixels) < 0.5)
-        found = self._module.encode(pixels.to(self._module.dtype)).latent_dist.mode()
-        mean, deviation = self._normal(found)
-        return (found - mean) * self._module.config.scaling_factor / deviation
+        return self._outward(self._module.encode(pixels.to(self._module.dtype)).latent_dist.mode())
 
     def decode(self, latents: Any) -> Any:
         """Frames (n, height, width, 3) in 0..1 of latents (n, channels, ...), as numpy floats."""
-        latents = latents.to(self._module.device, self._module.dtype)
-        mean, deviation = self._normal(latents)
-        latents = latents * deviation / self._module.config.scaling_factor + mean
+        latents = self._inward(latents.to(self._module.device, self._module.dtype))
         made = self._module.decode(latents, return_dict=False)[0]
         return (made / 2 + 0.5).clamp(0, 1).float().cpu().permute(0, 2, 3, 1).numpy()
 
@@ -51,6 +47,15 @@ class Vae:
             return self.decode(latents)
         finally:
             self._module.to(before)
+
+    def _outward(self, found: Any) -> Any:
+        """What a denoiser works on, of the module's own latents; `_inward` is the way back."""
+        mean, deviation = self._normal(found)
+        return (found - mean) * self._module.config.scaling_factor / deviation
+
+    def _inward(self, latents: Any) -> Any:
+        mean, deviation = self._normal(latents)
+        return latents * deviation / self._module.config.scaling_factor + mean
 
     def _normal(self, like: Any) -> tuple[Any, Any]:
         """Mean and deviation of the latents, where the model knows them by channel."""
