@@ -298,8 +298,10 @@ class Engine(Protocol):
     """A family of image or video models. `version` changes with what it makes of a request."""
 
     name: str
-    version: str
     references: bool  #: whether figures come with the pictures of their anchors
+
+    @property
+    def version(self) -> str: ...
 
     def models(self) -> Mapping[str, models.ModelSpec]:
         """Answer a spec for each stage that it runs.

@@ -1,0 +1,79 @@
+"""The diffusion engine: the registry's models behind the stages of pictures and clips.
+
+This module is light: planning asks it for specs, buckets and bytes, and torch is loaded when a
+model is.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from mangen import errors
+from mangen.engines import protocol
+from mangen.engines.diffusion import players, shapes
+from mangen.pooling import models, work
+
+if TYPE_CHECKING:
+    from mangen.engines.diffusion import run
+
+#: raised when this engine makes something else of the same request and model: prompts, sizes
+RULES = "1"
+_STAGES: Mapping[type[protocol.Request], str] = {
+    protocol.AnchorRequest: "anchor",
+    protocol.PanelRequest: "illustrate",
+    protocol.ClipRequest: "animate",
+    protocol.EncodeRequest: "encode",
+    protocol.RepaintRequest: "repaint",
+    protocol.UpscaleRequest: "upscale",
+    protocol.OutpaintRequest: "outpaint",
+}
+
+
+class Diffusion:
+    """Implements protocol.Engine over the models of `home`; clips are made below `scratch`.
+
+    Without registered models it runs no stage: `models` is empty, all else raises ModelError.
+    """
+
+    name = "diffusion"
+    references = True
+
+    def __init__(self, scratch: pathlib.Path, home: pathlib.Path) -> None:
+        self._scratch = scratch
+        self._players = players.Players(home)
+
+    @property
+    def version(self) -> str:
+        """Of the rules, and of every model that plays a role."""
+        found = self._players.version()
+        return f"{RULES}-{found}" if found else RULES
+
+    def models(self) -> Mapping[str, models.ModelSpec]:
+        return dict(self._players.specs())
+
+    def bucket(self, request: protocol.Request) -> str:
+        """diffusion/STAGE/QUALITY/KEY, where the key is the family's."""
+        player = self._player(request)
+        key = player.family.bucket(player.model, shapes.sketch(player, request))
+        return f"{self.name}/{player.stage}/{player.quality}/{key}"
+
+    def peak(self, request: protocol.Request, members: int) -> int:
+        player = self._player(request)
+        sketch = shapes.sketch(player, request)
+        tasks = members * shapes.at_once(player, request)
+        return player.family.peak(player.model, sketch, tasks)
+
+    def open(self, bucket: str, rt: work.Runtime) -> run.Run:
+        """Open a batch; raises ModelError where the bucket's model is not registered any more."""
+        from mangen.engines.diffusion import run  # noqa: PLC0415 - what draws is for children alone
+
+        name, stage, quality, key = [*bucket.split("/", 3), "", "", "", ""][:4]
+        if name != self.name or stage not in players.ROLES or quality not in ("preview", "final"):
+            raise errors.EngineError(f"{bucket!r} is no bucket of the diffusion engine")
+        player = self._players.named(stage, cast("protocol.Quality", quality), key)
+        return run.Run(player, key, rt, self._scratch)
+
+    def _player(self, request: protocol.Request) -> players.Player:
+        return self._players.of(_STAGES[type(request)], request.quality)

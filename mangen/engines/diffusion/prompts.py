@@ -1,0 +1,219 @@
+"""From a storyboard's labels and words to what a model is told.
+
+Important things first: who is there and what they do, then the story's own words, then where and
+when, the camera, the style last. Models whose text encoder knows English alone get English: Chinese
+words are read by the wordbook, and what it doesn't know is told in the notes, never sent. Models
+that know both get the language of the text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from mangen import errors
+from mangen.engines import protocol
+from mangen.engines.diffusion import wordbook
+
+#: families whose text encoder reads Chinese as well as English
+BOTH = frozenset({"flux_klein", "wan"})
+#: characters of a story's own words that stand before the scene; what is longer follows at the end,
+#: where an encoder that has no room for all of it leaves it out and counts it
+_BEFORE = 600
+_NOTED = 20  #: unknown words that are told one by one
+Tongue: TypeAlias = wordbook.Tongue
+#: requests that show a shot
+Shown: TypeAlias = (
+    protocol.PanelRequest
+    | protocol.ClipRequest
+    | protocol.RepaintRequest
+    | protocol.UpscaleRequest
+    | protocol.OutpaintRequest
+)
+_PLACES = {
+    "en": {2: ("on the left", "on the right"), 3: ("on the left", "in the middle", "on the right")},
+    "zh": {2: ("左边", "右边"), 3: ("左边", "中间", "右边")},
+}
+_COUNTS = {
+    "en": {1: "", 2: "two people", 3: "three people"},
+    "zh": {1: "", 2: "两个人", 3: "三个人"},
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Prompt:
+    """What a model is told to draw, and what not. `notes` are JSON on what could not be told."""
+
+    text: str
+    negative: str
+    notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def tongue(family: str, request: protocol.Request) -> Tongue:
+    """The language that a family is told this request in."""
+    if family not in BOTH or isinstance(request, protocol.EncodeRequest):
+        return "en"
+    if isinstance(request, protocol.AnchorRequest):
+        said = [request.sheet.name, *request.sheet.words]
+    else:
+        said = [request.prompt, *(one.sheet.name for one in request.figures)]
+        said += [word for one in request.figures for word in one.sheet.words]
+    return "zh" if any(map(wordbook.is_chinese, said)) else "en"
+
+
+def anchor(request: protocol.AnchorRequest, family: str) -> Prompt:
+    """A character alone, from head to foot, on nothing."""
+    writer = _Writer(tongue(family, request), named=family in BOTH)
+    figure = protocol.Figure(sheet=request.sheet)
+    writer.say(writer.label("style", "anchor"))
+    writer.say(writer.figure(figure, request.sheet.era))
+    writer.say(writer.label("style", "plain"))
+    writer.say(writer.label("style", "all"))
+    return writer.prompt(also="alone")
+
+
+def shot(request: Shown, family: str) -> Prompt:
+    """A shot; raises EngineError where there is nothing to say about it."""
+    writer = _Writer(tongue(family, request), named=family in BOTH)
+    scene, figures = request.scene, request.figures
+    if not request.prompt.strip() and not figures and scene == protocol.SceneLabels():
+        raise errors.EngineError(
+            "a shot without a prompt, without anybody in it and without a scene can't be drawn by "
+            "a model: give it a prompt, by `manage.py retake` or in its storyboard"
+        )
+    era = scene.era or next((one.sheet.era for one in figures), "")
+    head, tail = _parted(writer.own(request.prompt))
+    if scene.framing == "insert" and scene.focus:
+        writer.say(writer.thing(scene.focus))
+    else:
+        writer.people(figures, era)
+    writer.say(head)
+    if isinstance(request, protocol.ClipRequest):
+        writer.say(writer.label("motion", request.motion))
+    if not writer.said and scene == protocol.SceneLabels():
+        raise errors.EngineError(
+            f"nothing of the prompt is known in English ({', '.join(writer.left)}), which is all "
+            "that the model reads: write the prompt in English"
+        )
+    writer.scene(scene, era)
+    if isinstance(request, protocol.PanelRequest) and request.memory:
+        writer.say(writer.label("style", "memory"))
+    writer.say(writer.label("style", "all"))
+    writer.say(tail)
+    return writer.prompt()
+
+
+class _Writer:
+    """One prompt on its way, in one language."""
+
+    def __init__(self, tongue: Tongue, *, named: bool) -> None:
+        """`named`: the encoder may be told names, which mean nothing to CLIP."""
+        self._tongue, self._named = tongue, named
+        self.said: list[str] = []
+        self.left: list[str] = []
+
+    def say(self, words: str) -> None:
+        if words:
+            self.said.append(words)
+
+    def label(self, section: str, name: str) -> str:
+        return wordbook.label(section, name, self._tongue)
+
+    def prompt(self, also: str = "") -> Prompt:
+        against = [self.label("style", name) for name in ("against", also) if name]
+        left = list(dict.fromkeys(self.left))
+        notes: dict[str, Any] = {}
+        if left:
+            notes["untranslated"] = left[:_NOTED]
+            notes["untranslated_words"] = len(left)
+        join = self._join()
+        return Prompt(text=join.join(self.said), negative=join.join(against), notes=notes)
+
+    def people(self, figures: Sequence[protocol.Figure], era: str) -> None:
+        """Everybody, left to right."""
+        places = _PLACES[self._tongue].get(len(figures), ())
+        self.say(_COUNTS[self._tongue].get(len(figures), ""))
+        for number, one in enumerate(figures):
+            place = places[number] if places else ""
+            gap = " " if self._tongue == "en" else "："
+            self.say(f"{place}{gap if place else ''}{self.figure(one, era)}")
+
+    def figure(self, one: protocol.Figure, era: str) -> str:
+        """Who it is, what it wears, how it looks, what it does and holds."""
+        sheet = one.sheet
+        said = [self.label("who", f"{sheet.sex} {one.age or sheet.age}")]
+        if self._named and not sheet.name.isspace() and self._own_tongue(sheet.name):
+            said.insert(0, sheet.name)
+        clothed = False
+        for words in sheet.words:
+            if self._tongue == "zh" or not wordbook.is_chinese(words):
+                said.append(words)
+                clothed = clothed or _clothes(words)
+                continue
+            read = wordbook.english(words)
+            said += read.words
+            self.left += read.left
+            clothed = clothed or read.clothed
+        if not clothed:
+            said.append(self.label("clothes", sheet.era or era))
+        said.append(self.label("emotion", one.emotion))
+        said.append(self.label("gesture", one.gesture))
+        if one.held:
+            holding = "holding {}" if self._tongue == "en" else "手拿{}"
+            said.append(holding.format(self.thing(one.held)))
+        return self._join().join(filter(None, said))
+
+    def thing(self, words: str) -> str:
+        """A thing as a request names it, after its colour where it has one: `black umbrella`."""
+        tone, _, thing = words.rpartition(" ")
+        name = self.label("thing", thing) or thing
+        colour = self.label("colour", tone) or tone
+        if self._tongue == "zh":
+            return f"{colour}的{name}" if colour else name
+        return f"{colour} {name}" if colour else name
+
+    def scene(self, scene: protocol.SceneLabels, era: str) -> None:
+        """Where and when, what is there, who else; then the camera."""
+        for section in ("place", "time", "weather", "mood"):
+            self.say(self.label(section, getattr(scene, section)))
+        self.say(self._join().join(map(self.thing, scene.objects)))
+        self.say(self.label("crowd", "some") if scene.crowd else "")
+        self.say(self.label("era", era))
+        self.say(self.label("framing", scene.framing))
+
+    def own(self, text: str) -> str:
+        """The story's own words, in the prompt's language as far as they are known."""
+        text = " ".join(text.split())
+        if self._tongue == "zh" or not wordbook.is_chinese(text):
+            return text
+        read = wordbook.english(text)
+        self.left += read.left
+        latin = re.sub(r"[^\x00-\u024f]+", " ", text).strip(" ,.;:!?-")
+        return self._join().join(filter(None, [latin, *read.words]))
+
+    def _own_tongue(self, name: str) -> bool:
+        return wordbook.is_chinese(name) == (self._tongue == "zh")
+
+    def _join(self) -> str:
+        return ", " if self._tongue == "en" else "，"
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """What stands before the scene, and what is longer than that."""
+    if len(text) <= _BEFORE:
+        return text, ""
+    ends = [match.end() for match in re.finditer(r"[.!?;,。！？；，]\s*", text[:_BEFORE])]
+    cut = ends[-1] if ends else _BEFORE
+    return text[:cut].strip(" ,，"), text[cut:]
+
+
+def _clothes(words: str) -> bool:
+    return re.search(_WORN, words.lower()) is not None
+
+
+_WORN = (
+    r"\b(?:coat|dress|shirt|robes?|suit|gown|jacket|skirt|uniform|clothes|cloak|hanfu|sweater|"
+    r"trousers|jeans|armou?r|vest|waistcoat|apron|blouse|tunic|hoodie|kimono|qipao|cardigan)\b"
+)
