@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import fractions
 import pathlib
 from collections.abc import Iterator
 
-import av
 import cv2
 import numpy as np
 
-from mangen.engines import protocol
+from mangen.engines import mp4, protocol
 from mangen.engines.animatic import camera, finish, lips, plane, weather, writing
-
-STEP = 24  #: frames drawn between two looks at the clock
-_OPTIONS = {"preset": "ultrafast", "crf": "12", "threads": "1", "x264-params": "threads=1"}
 
 
 def frames(request: protocol.ClipRequest) -> Iterator[protocol.Image]:
@@ -61,23 +56,12 @@ def _faces(request: protocol.ClipRequest) -> list[list[str]]:
 
 
 def shoot(request: protocol.ClipRequest, path: pathlib.Path) -> Iterator[int]:
-    """Encode a clip into `path`; yields the frames done every `STEP`, the file is whole at the end.
-
-    H.264, yuv420p (BT.601, limited range), near lossless, one thread, so that the same request
-    gives the same bytes; frame n is shown at n / fps.
-    """
-    with av.open(str(path), "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=request.fps, options=_OPTIONS)
-        stream.width, stream.height, stream.pix_fmt = request.width, request.height, "yuv420p"
-        context = stream.codec_context
-        context.thread_count = 1
-        context.color_range, context.colorspace = 1, 6  # limited; SMPTE 170M, as OpenCV converts
-        for number, rgb in enumerate(frames(request)):
-            planar: protocol.Image = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2YUV_I420), np.uint8)
-            picture = av.VideoFrame.from_ndarray(planar, "yuv420p")
-            picture.pts = number
-            picture.time_base = fractions.Fraction(1, request.fps)
-            container.mux(stream.encode(picture))
-            if (number + 1) % STEP == 0 and number + 1 < request.frames:
-                yield number + 1
-        container.mux(stream.encode(None))
+    """Encode a clip into `path`; yields the frames done, the file is whole at the end."""
+    yield from mp4.write(
+        frames(request),
+        path,
+        count=request.frames,
+        width=request.width,
+        height=request.height,
+        fps=request.fps,
+    )
