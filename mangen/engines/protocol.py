@@ -311,6 +311,10 @@ class Engine(Protocol):
         """
         ...
 
+    def signature(self, stage: str, quality: Quality = "final") -> str:
+        """Changes with what a stage makes of a request, and with nothing else: part of its key."""
+        ...
+
     def bucket(self, request: Request) -> str:
         """What must be equal for two requests to run in one batch."""
         ...

@@ -58,6 +58,11 @@ class Animatic:
     def models(self) -> Mapping[str, models.ModelSpec]:
         return dict.fromkeys(_ROLES, _MODEL)
 
+    def signature(self, stage: str, quality: protocol.Quality = "final") -> str:
+        """One for all stages and qualities: the rules are."""
+        del stage, quality
+        return self.version
+
     def bucket(self, request: protocol.Request) -> str:
         return f"animatic/{_role(request)}/{request.width}x{request.height}"
 

@@ -53,6 +53,10 @@ class Diffusion:
     def models(self) -> Mapping[str, models.ModelSpec]:
         return dict(self._players.specs())
 
+    def signature(self, stage: str, quality: protocol.Quality = "final") -> str:
+        """Of the rules, the model behind a stage, and how that was told to run."""
+        return f"{RULES}-{self._players.signature(stage, quality)}"
+
     def bucket(self, request: protocol.Request) -> str:
         """diffusion/STAGE/QUALITY/KEY, where the key is the family's."""
         player = self._player(request)
@@ -64,6 +68,12 @@ class Diffusion:
         sketch = shapes.sketch(player, request)
         tasks = members * shapes.at_once(player, request)
         return player.family.peak(player.model, sketch, tasks)
+
+    def cap(self, request: protocol.Request) -> int:
+        """The family's own, in requests: one may take several tasks at once."""
+        player = self._player(request)
+        tasks = player.family.cap(player.model, shapes.sketch(player, request))
+        return max(1, tasks // shapes.at_once(player, request))
 
     def open(self, bucket: str, rt: work.Runtime) -> run.Run:
         """Open a batch; raises ModelError where the bucket's model is not registered any more."""

@@ -76,6 +76,11 @@ class Players:
             total.update(f"{part} {_settings(self._model(part, name))}\n".encode())
         return total.hexdigest()[:12]
 
+    def signature(self, stage: str, quality: protocol.Quality) -> str:
+        """Changes with a stage's model, and with how that was told to run."""
+        settings = _settings(self.of(stage, quality).model)
+        return hashlib.sha256(settings.encode()).hexdigest()[:12]
+
     def of(self, stage: str, quality: protocol.Quality) -> Player:
         """Who runs a stage; raises ModelError where nobody does."""
         self._refresh()
