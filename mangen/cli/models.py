@@ -59,6 +59,11 @@ def models() -> None:
 @click.option(
     "--dtype", default="", help="float16, bfloat16 or float32; by default as it is stored."
 )
+@click.option(
+    "--quantise",
+    type=click.Choice(["float8"]),
+    help="Keep what runs at every step in 8-bit floats: half the bytes, for previews.",
+)
 @click.option("--variant", help="Of the files, as fp16; by default what is whole and fits --dtype.")
 @click.option(
     "--ip-adapter",
@@ -80,6 +85,7 @@ def add(
     max_pixels: int,
     max_frames: int,
     max_batch: int,
+    quantise: str | None,
     json_: bool,
     **choices: Any,
 ) -> None:
@@ -91,8 +97,9 @@ def add(
 
     limits = registry.Limits(pixels=max_pixels, frames=max_frames, batch=max_batch)
     model = enrolment.enrol(
-        name, folder, limits=limits, roles=roles, before_reading=_tell_reading, **choices
-    )
+        name, folder, limits=limits, roles=roles, quantise=quantise or "",
+        before_reading=_tell_reading, **choices,
+    )  # fmt: skip
     book = _registry()
     lost = book.add(model, tuple(roles) or None)
     played = book.read().plays(name)
@@ -104,7 +111,9 @@ def add(
     if json_:
         output.emit({**_told(model), "plays": played, "notes": notes})
         return
-    click.echo(f"{name}: {model.pipeline}, {model.dtype}, plays {', '.join(played) or 'no role'}")
+    click.echo(
+        f"{name}: {model.pipeline}, {model.precision}, plays {', '.join(played) or 'no role'}"
+    )
     for note in notes:
         click.echo(note, err=True)
 
@@ -249,7 +258,11 @@ def _tell_reading(count: int) -> None:
 
 
 def _told(model: registry.Model) -> dict[str, Any]:
-    return {**dataclasses.asdict(model), "folder": str(model.folder)}
+    return {
+        **dataclasses.asdict(model),
+        "folder": str(model.folder),
+        "precision": model.precision,
+    }
 
 
 def _state(model: registry.Model) -> dict[str, Any]:
@@ -257,7 +270,7 @@ def _state(model: registry.Model) -> dict[str, Any]:
     from mangen.engines.diffusion import registry  # noqa: PLC0415 - lazy, as all here
 
     try:
-        return {"bytes": registry.verify(model).nbytes(model.dtype), "fault": ""}
+        return {"bytes": registry.verify(model).nbytes(model.precision), "fault": ""}
     except errors.ModelError as error:
         return {"bytes": None, "fault": str(error)}
 
@@ -266,13 +279,22 @@ def _table(found: Sequence[Mapping[str, Any]]) -> table.Table:
     from mangen.engines.diffusion import estimate as estimates  # noqa: PLC0415 - lazy, as all here
 
     rows = table.Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("name", "family", "dtype", "weights", "plays", "can play", "licence", "folder"):
+    for name in (
+        "name",
+        "family",
+        "precision",
+        "weights",
+        "plays",
+        "can play",
+        "licence",
+        "folder",
+    ):
         rows.add_column(name, overflow="fold")
     for one in found:
         rows.add_row(
             one["name"],
             one["family"],
-            one["dtype"],
+            one["precision"],
             "" if one["bytes"] is None else estimates.gib(one["bytes"]),
             ", ".join(one["plays"]),
             ", ".join(role for role in one["roles"] if role not in one["plays"]),

@@ -19,7 +19,7 @@ from concurrent import futures
 from typing import Any
 
 from mangen import errors
-from mangen.engines.diffusion import licence, shards, weights
+from mangen.engines.diffusion import float8, licence, shards, weights
 
 INDEX = "model_index.json"
 _READERS = 4  #: files read at once: sums of different files take different cores
@@ -65,12 +65,20 @@ class Component:
         return str(found.get("quant_method", "?")) if isinstance(found, Mapping) else ""
 
     def nbytes(self, dtype: str = "") -> int:
-        """Bytes of its weights when loaded as `dtype`; without it, as they are stored."""
-        width = 0 if self.quantised else weights.RUN_IN.get(dtype, 0)
-        return sum(
+        """Bytes of its weights when loaded as `dtype`; without it, as they are stored.
+
+        `float16+float8` keeps layers of a denoiser in 8-bit floats.
+        """
+        kind, eighth = dtype.removesuffix(float8.MARK), dtype.endswith(float8.MARK)
+        width = 0 if self.quantised else weights.RUN_IN.get(kind, 0)
+        total = sum(
             count * (width if width and kind in weights.NAMES else weights.WIDTHS.get(kind, 1))
             for kind, count in self.elements.items()
         )
+        if eighth and width and float8.denoises(self.name):
+            shapes = {name: shape for file in self.files for name, shape in file.shapes.items()}
+            total -= (width - 1) * float8.numbers(shapes)
+        return total
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

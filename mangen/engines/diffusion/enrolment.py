@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.util
 import pathlib
 from collections.abc import Callable, Iterable
 
 from mangen import errors
-from mangen.engines.diffusion import abilities, adapter, checkpoint, family, registry, weights
+from mangen.engines.diffusion import (
+    abilities,
+    adapter,
+    checkpoint,
+    family,
+    float8,
+    registry,
+    weights,
+)
 
 
 def enrol(
@@ -22,6 +31,7 @@ def enrol(
     steps: int | None = None,
     guidance: float | None = None,
     scheduler: str = "",
+    quantise: str = "",
     roles: Iterable[str] = (),
     before_reading: Callable[[int], None] = lambda _bytes: None,
 ) -> registry.Model:
@@ -55,13 +65,32 @@ def enrol(
         guidance=guidance,
         scheduler=scheduler,
         variant=index.variant,
+        quantise=quantise,
         adapter="" if found is None else str(found.path),
         outline=index.outline,
     )
     registry.check_plays(model, roles)
+    if quantise:
+        _check_quantise(name, index)
     before_reading(index.nbytes())
     digest = checkpoint.digest(index, [] if found is None else [found.path])
+    if quantise:  # it draws other pictures
+        digest = hashlib.sha256(f"{digest}+{quantise}".encode()).hexdigest()
     return dataclasses.replace(model, digest=digest)
+
+
+def _check_quantise(name: str, index: checkpoint.Index) -> None:
+    """Raise ModelError where nothing can be made smaller."""
+    parts = [one for one in index.components.values() if float8.denoises(one.name) and one.files]
+    if not parts:
+        raise errors.ModelError(
+            f"{name} ({index.pipeline}) has no denoiser to keep in 8-bit floats: leave --quantise"
+        )
+    for one in parts:
+        if one.quantised:
+            raise errors.ModelError(
+                f"{one.folder} was made smaller already ({one.quantised}): leave --quantise"
+            )
 
 
 def _serves(kind: str, index: checkpoint.Index) -> bool:

@@ -260,7 +260,7 @@ def key_of(
     return "|".join(
         (
             model.name, model.digest[:12], adapters or "plain", f"{width}x{height}x{frames}",
-            "cfg" if guided else "free", scheduler, model.dtype, f"pad{pad}" if pad else "any",
+            "cfg" if guided else "free", scheduler, model.precision, f"pad{pad}" if pad else "any",
         )
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from mangen import errors
+from mangen.engines.diffusion import float8
 from mangen.pooling.devices import device
 
 if TYPE_CHECKING:
@@ -63,4 +64,8 @@ def pipeline(model: registry.Model, kind: str = "DiffusionPipeline", **more: Any
             f"`manage.py models list` says whether the folder is whole"
         ) from error
     found.set_progress_bar_config(disable=True)
+    if model.quantise:
+        for name, part in found.components.items():
+            if part is not None and float8.denoises(name):
+                float8.keep(part, dtype(model.dtype))
     return found

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mangen import errors
-from mangen.engines.diffusion import checkpoint, weights
+from mangen.engines.diffusion import checkpoint, float8, weights
 
 FILE = "models.json"
 ROLES = ("image", "anchor", "inpaint", "upscale", "video")
@@ -54,6 +54,7 @@ class Model:
     guidance: float | None = None
     scheduler: str = ""  #: class of the scheduler; empty: the folder's own
     variant: str = ""  #: of the files, as fp16
+    quantise: str = ""  #: float8: what runs at every step is kept so; empty: all in `dtype`
     adapter: str = ""  #: an IP-Adapter's safetensors file, absolute; empty: none
     digest: str = ""  #: sha256 of everything that it computes with
     outline: str = ""  #: of configurations and headers: see checkpoint.Index
@@ -68,6 +69,10 @@ class Model:
             raise errors.ModelError(
                 f"{self.name} can't run in {self.dtype!r}: write {', '.join(weights.RUN_IN)}"
             )
+        if self.quantise not in ("", float8.NAME):
+            raise errors.ModelError(
+                f"{self.name} can't be kept in {self.quantise!r}: write {float8.NAME}, or nothing"
+            )
         for role in self.roles:
             check_role(role)
         for what, least in (("steps", self.steps), ("guidance", self.guidance)):
@@ -75,6 +80,11 @@ class Model:
                 raise errors.ModelError(f"{self.name} can't run with {least} as its {what}")
         if min(dataclasses.astuple(self.limits)) < 0:
             raise errors.ModelError(f"a limit of {self.name} is negative; 0 is none")
+
+    @property
+    def precision(self) -> str:
+        """What it runs in and is kept in: `float16`, or `float16+float8`."""
+        return self.dtype + (float8.MARK if self.quantise else "")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

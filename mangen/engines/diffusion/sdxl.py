@@ -91,7 +91,7 @@ def weight_bytes(model: registry.Model) -> int:
     """Bytes of all that is kept on the device: the VAE in its own precision, the adapter."""
     index = checkpoint.read(model.folder, model.variant)
     parts = [name for name in index.components if name not in ("vae", "image_encoder")]
-    total = index.nbytes(model.dtype, parts) + index.nbytes(vae_dtype(model), ["vae"])
+    total = index.nbytes(model.precision, parts) + index.nbytes(vae_dtype(model), ["vae"])
     if model.adapter:
         numbers = sum(weights.read(pathlib.Path(model.adapter)).elements.values())
         total += numbers * family.ELEMENT[model.dtype]

@@ -92,6 +92,7 @@ def test_a_registry_from_before_there_were_previews_is_read(book):
         ({"name": "../a"}, "can't name a model"),
         ({"name": ""}, "can't name a model"),
         ({"dtype": "float64"}, "float64"),
+        ({"quantise": "int4"}, "int4.*float8"),
         ({"roles": ("hero",)}, "no role"),
         ({"steps": 0}, "steps"),
         ({"guidance": float("nan")}, "guidance"),
@@ -101,6 +102,24 @@ def test_a_registry_from_before_there_were_previews_is_read(book):
 def test_a_wrong_model_is_refused(wrong, words):
     with pytest.raises(errors.ModelError, match=words):
         made(**{"name": "a", **wrong})
+
+
+def test_only_what_runs_at_every_step_is_made_smaller(tmp_path):
+    folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
+    plain = enrolment.enrol("m", folder)
+    small = enrolment.enrol("m", folder, quantise="float8")
+    assert (plain.precision, small.precision) == ("float16", "float16+float8")
+    assert small.digest != plain.digest
+    less = {name: one for name, one in forged.SMALL.items() if name != "unet"}
+    folder = forged.checkpoint(tmp_path / "less", less)
+    with pytest.raises(errors.ModelError, match="has no denoiser to keep in 8-bit"):
+        enrolment.enrol("less", folder, quantise="float8")
+    config = {"quantization_config": {"quant_method": "bitsandbytes"}}
+    library, kind, _, tensors = forged.SMALL["unet"]
+    parts = {**forged.SMALL, "unet": (library, kind, config, tensors)}
+    folder = forged.checkpoint(tmp_path / "done", parts)
+    with pytest.raises(errors.ModelError, match=r"made smaller already .bitsandbytes"):
+        enrolment.enrol("done", folder, quantise="float8")
 
 
 _UNKNOWN = '{"format": 1, "roles": {}, "models": {"a": {"x": 1}}}'
