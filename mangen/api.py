@@ -15,7 +15,7 @@ import sqlalchemy.exc as sa_exc
 
 from mangen import app as celery_app
 from mangen import errors, services, settings, stack, storage
-from mangen.comic import export, graph, look, makers, progress, restraint, submit, text
+from mangen.comic import export, look, makers, progress, restraint, submit, text
 from mangen.dispatch import canvas, drain, leader, publisher, purge, rank
 from mangen.ledger import hours, invariants, ledger, projects, refused
 
@@ -84,17 +84,29 @@ def create_project(
     title: str | None = None,
     width: int | None = None,
     height: int | None = None,
+    engine: str | None = None,
+    quality: str | None = None,
+    upscale: bool = False,
+    outpaint: bool = False,
 ) -> int:
     """Make a project of one text file; answers its id.
 
-    Raises TextError where the file can't be read as text or has nothing to say.
+    `engine` is animatic, diffusion or a dotted path, by default MANGEN_IMAGE_ENGINE; `quality` is
+    animatic, preview or final, by default what the engine makes at best. `upscale` and `outpaint`
+    let models refine each panel, and add surroundings to it.
+
+    Raises TextError where the file can't be read as text or has nothing to say, and UsageError
+    where no model is there for what is wished.
     """
     path = pathlib.Path(source)
     read = text.read(path, max_bytes=int(settings.load().max_text_mb * 1e6))
+    wishes = look.Wishes(
+        width=width, height=height, engine=engine, quality=quality, upscale=upscale,
+        outpaint=outpaint,
+    )  # fmt: skip
     with open_ledger() as (chosen, book):
-        return submit.create(
-            book, read, title=title or path.stem, chosen=chosen, width=width, height=height
-        )
+        _look(chosen, look.snapshot(chosen, wishes)).check()
+        return submit.create(book, read, title=title or path.stem, chosen=chosen, wishes=wishes)
 
 
 def submit_novel(
@@ -121,10 +133,14 @@ def submit_novel(
     return dataclasses.asdict(done)
 
 
-def look_of(chosen: settings.Settings, project: projects.Project) -> graph.Look:
+def look_of(chosen: settings.Settings, project: projects.Project) -> look.Look:
     """Answer how a project's videos are made in this deployment."""
+    return _look(chosen, project.settings)
+
+
+def _look(chosen: settings.Settings, kept: Mapping[str, Any]) -> look.Look:
     voice = makers.engine_class(chosen.voice_engine)()
-    return look.of(project.settings, makers.Makers(chosen), voice)
+    return look.of(kept, makers.Makers(chosen), voice)
 
 
 def project_status(project_id: int) -> dict[str, Any]:

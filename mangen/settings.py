@@ -24,6 +24,7 @@ _OTHERS = ("CONFIG", "DEBUG", "ENV")
 _TESTS = "TEST_"
 #: what has no bound of its own: beyond these, times leave the calendar and the pass would end
 _MOST, _MOST_DAYS = 1e9, 36_500
+_ENCODE_QUEUES = ("gpu.low", "cpu")
 
 
 def _setting(
@@ -97,7 +98,12 @@ class Settings:
     )
     hard_limit_min_s: float = _setting(600.0, "no job is stopped before so many seconds", least=1)
     image_engine: str = _setting(
-        "mangen.engines.animatic.engine:Animatic", "dotted path of the engine for pictures"
+        "mangen.engines.animatic.engine:Animatic",
+        "engine for pictures: animatic, diffusion or a dotted path",
+    )
+    encode_queue: str = _setting(
+        "gpu.low",
+        "queue of the encoding that a staged video model wants of its panels: gpu.low or cpu",
     )
     voice_engine: str = _setting(
         "mangen.engines.voice.kokoro:Kokoro", "dotted path of the engine for voices"
@@ -181,6 +187,11 @@ class Settings:
             raise errors.SettingsError(
                 f"{_named('keep_events_days')} is {self.keep_events_days}; it must be 0 or at "
                 "least 1"
+            )
+        if self.encode_queue not in _ENCODE_QUEUES:
+            raise errors.SettingsError(
+                f"{_named('encode_queue')} is {self.encode_queue!r}; it must be "
+                f"{' or '.join(_ENCODE_QUEUES)}"
             )
         for name in ("width", "height"):
             if getattr(self, name) % 2:

@@ -20,7 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from mangen import errors, settings, storage
-from mangen.comic import graph, look, requests
+from mangen.comic import keys, look, panels, requests
 from mangen.engines import length, protocol
 from mangen.ledger import jobs, ledger
 from mangen.ledger.states import State
@@ -222,13 +222,13 @@ def _wanted(params: Mapping[str, Any], engine: protocol.Engine, expires_s: float
     frames = max(1, round(params["card_seconds"] * length.FPS))
     request = requests.clip_request(params, protocol.Panel(image=np.empty(room, np.uint8)), frames)
     spec = engine.models()[STAGE]
-    key = graph.key_of(STAGE, engine.name, engine.version, params)
+    key = keys.key_of(STAGE, engine.name, engine.version, params)
     return jobs.Wanted(
         stage=STAGE,
         subject=f"clip/{key[:12]}",
         key=key,
         queue="cpu",  # a camera move
-        klass=graph.HIGH,  # somebody waits for it
+        klass=panels.HIGH,  # somebody waits for it
         bucket=engine.bucket(request),
         model=spec.key,
         params=params,
@@ -244,7 +244,7 @@ def _home(book: ledger.Ledger, conn: sa.Connection, chosen: settings.Settings) -
     found: int | None = conn.scalars(_HOME).first()
     if found is not None:
         return found
-    kept = look.snapshot(chosen, width=None, height=None) | {"kind": "clips"}
+    kept = look.snapshot(chosen) | {"kind": "clips"}
     return book.insert_project(conn, title=TITLE, settings=json.loads(json.dumps(kept)))
 
 

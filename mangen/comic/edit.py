@@ -7,13 +7,13 @@ transaction; where another edit landed meanwhile it begins again.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from mangen import errors, storage
-from mangen.comic import boards, content, graph, model
+from mangen.comic import boards, content, graph, look, model
 from mangen.ledger import jobs, ledger, projects
 from mangen.ledger.states import OPEN
 
@@ -65,7 +65,7 @@ class Editor:
 
     book: ledger.Ledger
     store: storage.Store
-    look_of: Callable[[projects.Project], graph.Look]
+    look_of: Callable[[projects.Project], look.Look]
 
     def edit(
         self,
@@ -98,9 +98,10 @@ class Editor:
         changed = boards.touched(before, change.board)
         if before == change.board:
             return Edited(project=number, changed=False, revision=boards.revision(change.board))
-        look = self.look_of(project)
+        drawn = self.look_of(project)
+        drawn.check(_only(change.board, changed))
         episodes = [e.no for e in change.board.episodes if _wants(project, e.no)]
-        wanted = graph.wanted(change.board, episodes=changed & {*episodes}, look=look)
+        wanted = graph.wanted(change.board, episodes=changed & {*episodes}, look=drawn)
         edit = _Edit(
             project=project,
             token=now.token if now is not None else None,
@@ -108,7 +109,7 @@ class Editor:
             change=change,
             changed=changed,
             wanted=wanted,
-            names=graph.anchored(change.board, episodes),
+            anchors=graph.anchored(change.board, episodes, drawn),
         )
 
         def write(conn: sa.Connection) -> Edited | None:
@@ -177,7 +178,7 @@ class Editor:
             by=by,
         )
         known = {(one.stage, one.subject) for one in edit.wanted}
-        known |= {("anchor", f"c/{name}") for name in edit.names}
+        known |= {("anchor", subject) for subject in edit.anchors}
         gone = [row.id for row in standing if (row.stage, row.subject) not in known]
         if gone:
             book.supersede_jobs(conn, gone, by=by)
@@ -204,7 +205,12 @@ class _Edit:
     change: Change
     changed: set[int]
     wanted: Sequence[jobs.Wanted]
-    names: set[str]
+    anchors: set[str]  #: subjects
+
+
+def _only(board: model.Storyboard, episodes: Collection[int]) -> model.Storyboard:
+    kept = tuple(one for one in board.episodes if one.no in episodes)
+    return dataclasses.replace(board, episodes=kept)
 
 
 def _wants(project: projects.Project, episode: int) -> bool:

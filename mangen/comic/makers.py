@@ -29,7 +29,7 @@ class Makers:
 
     def __init__(self, chosen: settings.Settings, scratch: pathlib.Path | None = None) -> None:
         """`scratch` is where they may write."""
-        self._own, self._home = chosen.image_engine, chosen.root
+        self.chosen, self._own = chosen, chosen.image_engine
         self._scratch = scratch or chosen.root / "scratch"
         self._made: dict[str, protocol.Engine] = {}
 
@@ -37,7 +37,7 @@ class Makers:
         """Answer the engine of a short name or dotted path; raises SettingsError for none."""
         path = ENGINES.get(path, path)
         if path not in self._made:
-            self._made[path] = engine_class(path)(self._scratch, self._home)
+            self._made[path] = engine_class(path)(self._scratch, self.chosen.root)
         return self._made[path]
 
     def named(self, name: str) -> protocol.Engine:

@@ -7,11 +7,27 @@ not white space lies in exactly one line's span or in one `left_out` span.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from mangen.engines import protocol
 
 Span = tuple[int, int]
+
+#: by whom a shot is drawn: as an animatic, or by models in few steps or in all of them
+Quality: TypeAlias = Literal["animatic", "preview", "final"]
+SKETCHED: Final = "animatic"
+QUALITIES: tuple[Quality, ...] = (SKETCHED, "preview", "final")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Repaint:
+    """A part of a panel that is painted anew: where its mask lies in the store, and what is there.
+
+    The mask is a grey PNG of any size, laid over the whole panel; white is painted.
+    """
+
+    mask: str
+    prompt: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +75,8 @@ class Shot:
     motion: str = "push"
     seed: int = 0
     take: int = 1
+    quality: Quality | Literal[""] = ""  #: "": the project's
+    repaint: Repaint | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,5 +149,6 @@ def _shot(data: dict[str, Any]) -> Shot:
             "scene": protocol.SceneLabels(
                 **{**data["scene"], "objects": tuple(data["scene"].get("objects", ()))}
             ),
+            "repaint": Repaint(**data["repaint"]) if data.get("repaint") else None,
         }
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mangen import errors
-from mangen.comic import edit, graph, model, prompted, schema
+from mangen.comic import edit, keys, model, prompted, schema
 from mangen.comic import plan as plan_
 from mangen.ledger import scope
 
@@ -79,12 +79,12 @@ def _again(shot: model.Shot, wishes: Wishes, name: str, board: model.Storyboard)
         )
     if wishes.emotions:
         wished = dataclasses.replace(wished, emotions=_emotions(shot, wishes.emotions, name))
-    seed = graph.render_seed(shot)
+    seed = keys.render_seed(shot)
     if wishes.another_seed:
         seed = secrets.randbelow(_SEEDS)
     elif wishes.seed is not None:
         seed = wishes.seed
-    if wished == shot and seed == graph.render_seed(shot):
+    if wished == shot and seed == keys.render_seed(shot):
         return shot
     take = shot.take + 1
     return dataclasses.replace(wished, take=take, seed=(seed - (take - 1) * _GOLDEN) & _SEEDS)
@@ -117,8 +117,8 @@ def _emotions(shot: model.Shot, asked: Mapping[str, str], name: str) -> tuple[st
 def _detail(episode: model.Episode, before: model.Shot, after: model.Shot) -> Mapping[str, Any]:
     """What changed of a shot, for the record: old and new."""
     found: dict[str, Any] = {"shot": f"e{episode.no}/s{after.no}", "take": after.take}
-    if graph.render_seed(before) != graph.render_seed(after):
-        found["seed"] = [graph.render_seed(before), graph.render_seed(after)]
+    if keys.render_seed(before) != keys.render_seed(after):
+        found["seed"] = [keys.render_seed(before), keys.render_seed(after)]
     if before.prompt != after.prompt:
         found["prompt"] = [before.prompt, after.prompt]
     if before.scene != after.scene:

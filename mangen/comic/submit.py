@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import sqlalchemy as sa
 
 from mangen import errors, settings, storage
-from mangen.comic import boards, content, graph, look, model, text
+from mangen.comic import boards, content, graph, keys, look, model, text
 from mangen.ledger import acting, jobs, ledger, projects
 
 STAGE, SUBJECT = boards.PLANNER, "project"
@@ -33,17 +33,17 @@ def create(
     *,
     title: str,
     chosen: settings.Settings,
-    width: int | None = None,
-    height: int | None = None,
+    wishes: look.Wishes | None = None,
 ) -> int:
     """Write a project and its text; answers its id."""
+    kept = look.snapshot(chosen, wishes)
     with book.transaction() as conn:
         number: int = book.insert_project(
             conn,
             title=title,
             klass=1,
             weight=1.0,
-            settings=look.snapshot(chosen, width=width, height=height),
+            settings=kept,
             episodes_wanted=None,
             budget=chosen.gpu_budget_s or None,
         )
@@ -57,7 +57,7 @@ def submit(
     *,
     episodes: Sequence[int] | None,
     store: storage.Store,
-    look_of: Callable[[projects.Project], graph.Look],
+    look_of: Callable[[projects.Project], look.Look],
 ) -> Submitted:
     """Ask for a project's episodes (None: all; none: plan them only).
 
@@ -76,7 +76,7 @@ def _submit(
     number: int,
     episodes: Sequence[int] | None,
     store: storage.Store,
-    look_of: Callable[[projects.Project], graph.Look],
+    look_of: Callable[[projects.Project], look.Look],
 ) -> Submitted | None:
     """Submit once; None where the plan changed meanwhile."""
     more: Sequence[jobs.Wanted] = ()
@@ -84,12 +84,14 @@ def _submit(
         project = book.project(number, conn)
     if project.state != "open":
         raise errors.UsageError(f"project {number} is {project.state}: nothing can be asked of it")
+    drawn = look_of(project)
     planned = boards.current(book, store, number)
+    drawn.check(planned.board if planned is not None else None)
     if planned is not None:
         board = planned.board
         _refuse_unknown(board, episodes)
         asked = [e.no for e in board.episodes if episodes is None or e.no in episodes]
-        more = graph.wanted(board, episodes=asked, look=look_of(project))
+        more = graph.wanted(board, episodes=asked, look=drawn)
 
     def write(conn: sa.Connection) -> Submitted | None:
         book.lift_limits(conn)  # a novel is many jobs
@@ -185,10 +187,11 @@ def _failed(conn: sa.Connection, number: int) -> list[int]:
 def _storyboard_job(conn: sa.Connection, project: projects.Project) -> jobs.Wanted:
     source = content.source(conn, project.id)
     size = len(source.text)
+    planned = {k: v for k, v in project.settings.items() if k not in look.DRAWN_BY}
     return jobs.Wanted(
         stage=STAGE,
         subject=SUBJECT,
-        key=graph.key_of(STAGE, look.PLANNER_VERSION, source.sha256, dict(project.settings)),
+        key=keys.key_of(STAGE, look.PLANNER_VERSION, source.sha256, planned),
         queue="cpu",
         klass=1,
         bucket=STAGE,

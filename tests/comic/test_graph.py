@@ -4,9 +4,9 @@ import json
 import numpy as np
 import pytest
 
-from mangen.comic import graph, requests, timing
+from mangen.comic import graph, look, requests, timing
 from mangen.engines import protocol
-from mangen.pooling import models
+from tests.comic import drawers
 
 TEXT = (
     "叶辰走进院子，看了看灰白的天色。\n“你来了。”林若雪说。\n他没有回答，只是把那把旧伞放在门边。\n"
@@ -14,31 +14,7 @@ TEXT = (
 )
 
 
-class Sizes:
-    """An engine that knows sizes and draws nothing: all that the graph asks of one."""
-
-    name = "sizes"
-    version = "1"
-
-    def models(self):
-        spec = models.ModelSpec(key="sizes", weight_bytes=1, load=object)
-        return {"anchor": spec, "illustrate": spec, "animate": spec}
-
-    def bucket(self, request):
-        return f"sizes/{type(request).__name__}/{request.width}x{request.height}"
-
-    def peak(self, request, members):
-        frames = getattr(request, "frames", 1)
-        return members * (request.width * request.height * 3 + frames)
-
-    def cap(self, request):  # noqa: ARG002 - of every request
-        return 1
-
-    def open(self, bucket, rt):
-        raise NotImplementedError
-
-
-LOOK = graph.Look(engine=Sizes(), width=360, height=640)
+LOOK = look.Look(sketch=drawers.Sketch(), width=360, height=640)
 
 
 @pytest.fixture
@@ -82,9 +58,6 @@ def test_queues_and_classes(board):
         "animate": ("cpu", 1),
         "assemble": ("cpu", 0),
     }
-    moving = dataclasses.replace(LOOK, camera_moves=False)
-    animate = [j for j in graph.wanted(board, episodes=[1], look=moving) if j.stage == "animate"]
-    assert {job.queue for job in animate} == {"gpu.mid"}
 
 
 def test_every_need_is_a_wanted_job_and_only_panels_are_hard(board):
@@ -120,7 +93,9 @@ def test_params_are_json_and_enough_to_build_the_requests(board, boards):
             request = requests.anchor_request(params)
             assert f"c/{request.sheet.name}" == job.subject
         elif job.stage == "illustrate":
-            request = requests.panel_request(params, {"叶辰": {"hair": "long"}})
+            request = requests.panel_request(
+                params, {"叶辰": requests.Likeness(features={"hair": "long"})}
+            )
             assert (request.width, request.height) == (360, 640)
             assert request.kind == "shot" or request.title
             for figure in request.figures:

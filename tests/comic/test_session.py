@@ -244,6 +244,8 @@ def test_a_models_name_leads_to_what_loads_it(comic):
 class Reader:
     """Members that read the ledger by themselves, on a connection that the server ends."""
 
+    joinable = False
+
     def __init__(self, book):
         self.book = book
 

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from mangen import errors, settings, storage
-from mangen.comic import graph, look, makers, submit, text
+from mangen.comic import keys, look, makers, submit, text
 from mangen.ledger import jobs, ledger, migrate
 
 
@@ -79,16 +79,18 @@ def test_an_unknown_project_is_refused(ask):
 def test_the_snapshot_keeps_the_size_the_project_was_made_with(book):
     source = text.decode("他走了。".encode(), "a.txt")
     made = submit.create(
-        book, source, title="走", chosen=settings.Settings(), width=360, height=640
-    )
+        book, source, title="走", chosen=settings.Settings(),
+        wishes=look.Wishes(width=360, height=640),
+    )  # fmt: skip
     kept = book.project(made).settings
     assert (kept["width"], kept["height"]) == (360, 640)
 
 
 def test_an_odd_size_is_refused(book):
     source = text.decode("他走了。".encode(), "a.txt")
+    wishes = look.Wishes(width=361)
     with pytest.raises(errors.SettingsError, match="even"):
-        submit.create(book, source, title="走", chosen=settings.Settings(), width=361)
+        submit.create(book, source, title="走", chosen=settings.Settings(), wishes=wishes)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_wrong_episode_numbers_are_refused(words):
 
 
 def test_the_key_depends_on_the_text_and_the_look():
-    assert graph.key_of("a", {"b": 1}) != graph.key_of("a", {"b": 2})
+    assert keys.key_of("a", {"b": 1}) != keys.key_of("a", {"b": 2})
 
 
 def test_what_is_purged_meanwhile_gets_no_jobs(book, ask, project, monkeypatch):

@@ -5,8 +5,9 @@ import itertools
 
 import pytest
 
-from mangen.comic import graph, model, voicing
+from mangen.comic import graph, look, model, voicing
 from mangen.engines.voice import kokoro
+from tests.comic import drawers
 
 NARRATORS = {"zh": "zm_yunyang", "en": "bm_george"}
 
@@ -156,22 +157,10 @@ def test_voices_stay_within_what_a_person_can_do():
 
 def test_a_text_s_lines_are_spoken_by_its_people(boards):
     _, board = boards.of("“你来了。”林若雪说。\n叶辰点了点头。\n“我来了。”叶辰说。")
-    look = graph.Look(engine=_Sizeless())
+    drawn = look.Look(sketch=drawers.Sketch())
     found = [
-        job.params for job in graph.wanted(board, episodes=[1], look=look) if job.stage == "voice"
+        job.params for job in graph.wanted(board, episodes=[1], look=drawn) if job.stage == "voice"
     ]
     voices = {params["text"].strip("“”"): params["voice"] for params in found}
     assert voices["你来了。"].startswith("zf_")
-    assert len({voices["你来了。"], voices["我来了。"], look.voice}) == 3
-
-
-class _Sizeless:
-    def models(self):
-        spec = type("Spec", (), {"key": "none"})
-        return {"anchor": spec, "illustrate": spec, "animate": spec}
-
-    def bucket(self, _request):
-        return "b"
-
-    def peak(self, _request, _members):
-        return 1
+    assert len({voices["你来了。"], voices["我来了。"], drawn.voice}) == 3

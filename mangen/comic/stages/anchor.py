@@ -24,21 +24,28 @@ class Anchor:
             features.write_text(json.dumps(product.features, ensure_ascii=False), "utf-8")
             picture = pictures.write(product.reference, tools.scratch / f"{stem}.png")
 
+            name = job.params["sheet"]["name"]
+
             def write(conn: sa.Connection, stored: Sequence[jobs.Artifact]) -> None:
+                if job.subject != f"c/{name}":  # of another engine than the project's own
+                    return
                 content.set_features(
                     conn,
                     job.project,
-                    job.subject.removeprefix("c/"),
+                    name,
                     features=product.features,
                     reference=stored[0].path,
                 )
 
             return stage.Made(
                 files=[
-                    stage.File(kind="reference", path=picture),
+                    stage.File(
+                        kind="reference", path=picture, meta=engined.marks(job, product.notes)
+                    ),
                     stage.File(kind="features", path=features),
                 ],
                 write=write,
+                value=engined.quality(job),
             )
 
         return engined.Engined(

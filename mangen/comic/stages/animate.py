@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mangen import errors
 from mangen.comic import requests, timing
-from mangen.comic.stages import engined, inputs, kit, pictures, sounds, stage
+from mangen.comic.stages import chain, encode, engined, inputs, kit, pictures, sounds, stage
 from mangen.engines import protocol
 from mangen.ledger import jobs
 from mangen.pooling import work
@@ -18,11 +20,7 @@ class Animate:
             if "picture" in job.params:
                 return _over_picture(job, tools)
             needs = inputs.of(tools.ledger, job.id)
-            panel = pictures.read_panel(needs["illustrate", job.subject], tools)
-            if panel is None:
-                raise errors.StorageError(
-                    f"the panel of {job.subject} (project {job.project}) has no file"
-                )
+            panel = chain.panel(needs, job, tools)
             lines = job.params["lines"]
             samples = [sounds.samples_of(needs.get(("voice", line["subject"]))) for line in lines]
             times, frames = timing.shot_timing(
@@ -40,15 +38,31 @@ class Animate:
                 )
                 for n, (line, time) in enumerate(zip(lines, times, strict=True), 1)
             )
-            return requests.clip_request(job.params, panel, frames, heard)
+            encoded = needs.get(("encode", job.subject))
+            return requests.clip_request(
+                job.params,
+                panel,
+                frames,
+                heard,
+                encoded=_encoded(encoded, tools) if encoded is not None else {},
+            )
 
         def made_of(job: jobs.Job, product: protocol.Clip) -> stage.Made:
-            del job
-            clip = stage.File(kind="clip", path=product.path, meta={"frames": product.frames})
-            return stage.Made(files=[clip], value={"frames": product.frames})
+            meta = {"frames": product.frames, **engined.marks(job, product.notes)}
+            clip = stage.File(kind="clip", path=product.path, meta=meta)
+            value = {"frames": product.frames, **engined.quality(job)}
+            return stage.Made(files=[clip], value=value)
 
         engine = tools.image_engine_of(bucket)
         return engined.Engined(engine.open(bucket, rt), request_of, made_of)
+
+
+def _encoded(made: inputs.Input, tools: kit.Kit) -> Mapping[str, protocol.Array]:
+    """What the encode stage made of the panel, which it had to be done for."""
+    found = made.find(encode.KIND)
+    if found is None:
+        raise errors.StorageError(f"what was encoded of {made.subject} has no file")
+    return encode.read(tools.file_of(found), made.subject)
 
 
 def _over_picture(job: jobs.Job, tools: kit.Kit) -> protocol.ClipRequest:

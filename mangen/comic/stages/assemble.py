@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from mangen import errors
-from mangen.comic import assemble, content, requests, subtitles, timing
-from mangen.comic.stages import inputs, kit, pictures, sounds, stage
+from mangen.comic import assemble, content, panels, requests, subtitles, timing
+from mangen.comic.stages import chain, inputs, kit, pictures, sounds, stage
 from mangen.engines import length
 from mangen.ledger import jobs
 from mangen.pooling import work
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 #: with more of an episode's shots and lines replaced than this it fails rather than degrades
 MOST_REPLACED = 0.3
 
-_LIKENESS = "likeness of "
+_OF = " of "
+#: what is told, and is no lost piece: the shot is there all the same
+_LIKENESS = f"likeness{_OF}"
+_MINOR = (_LIKENESS, *(f"{link}{_OF}" for link in panels.LINKS))
 _Needs = Mapping[tuple[str, str], inputs.Input]
 
 
@@ -45,8 +48,8 @@ class _Gathered:
 
     @property
     def missing(self) -> int:
-        """Shots and lines that something else stands for; a lost likeness is no lost piece."""
-        return sum(1 for one in self.replaced if not one["what"].startswith(_LIKENESS))
+        """Shots and lines that something else stands for."""
+        return sum(1 for one in self.replaced if not one["what"].startswith(_MINOR))
 
 
 def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
@@ -94,7 +97,7 @@ def _steps(job: jobs.Job, tools: kit.Kit) -> stage.Steps:
 def _refuse(got: _Gathered, params: Mapping[str, Any]) -> None:
     """Fail an episode of which too much is replaced."""
     if got.missing > MOST_REPLACED * got.wanted:
-        first = next(one for one in got.replaced if not one["what"].startswith(_LIKENESS))
+        first = next(one for one in got.replaced if not one["what"].startswith(_MINOR))
         raise errors.EngineError(
             f"episode {params['episode']}: {got.missing} of {got.wanted} pieces failed, more "
             f"than {MOST_REPLACED:.0%} (first: {first['what']}: {first['why']}); mend their cause "
@@ -146,7 +149,7 @@ def _gather(params: Mapping[str, Any], needs: _Needs, tools: kit.Kit) -> _Gather
         )
         heard = [sounds.read(voice, tools) for voice in voices]
         clip, panel = _picture(got, shot, needs, tools)
-        drawn = pictures.lettered(needs.get(("illustrate", shot["subject"])))
+        drawn = pictures.lettered(chain.last(needs, shot["subject"]))
         for i, (line, time) in enumerate(zip(shot["lines"], times, strict=True)):
             got.lines.append(
                 subtitles.TimedLine(
@@ -193,9 +196,11 @@ def _picture(
     """Answer the clip and the panel that stands in for it, as far as they were made."""
     animated = needs.get(("animate", shot["subject"]))
     drawn = needs.get(("illustrate", shot["subject"]))
+    last = chain.last(needs, shot["subject"])
     _note_likeness(got, drawn)
+    _note_links(got, needs, shot["subject"])
     clip = animated.find("clip") if animated is not None else None
-    panel = drawn.find("panel") if drawn is not None else None
+    panel = last.find("panel") if last is not None else None
     if clip is None:
         failed = animated if panel is not None else drawn
         got.replaced.append(
@@ -209,6 +214,20 @@ def _picture(
         tools.file_of(clip) if clip is not None else None,
         tools.file_of(panel) if panel is not None else None,
     )
+
+
+def _note_links(got: _Gathered, needs: _Needs, subject: str) -> None:
+    """Note what was to be done to a panel and was not; where there is none, that is told."""
+    if chain.last(needs, subject) is None:
+        return
+    for one in chain.lost(needs, subject):
+        got.replaced.append(
+            {
+                "what": f"{one.stage}{_OF}{subject}",
+                "by": "the panel without it",
+                "why": one.error or "it was not made",
+            }
+        )
 
 
 def _note_likeness(got: _Gathered, drawn: inputs.Input | None) -> None:

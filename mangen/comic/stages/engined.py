@@ -10,8 +10,19 @@ from mangen.engines import protocol
 from mangen.ledger import jobs
 
 
+def quality(job: jobs.Job) -> dict[str, Any]:
+    """What marks a product of models: an animatic's has no mark."""
+    asked = job.params.get("quality")
+    return {} if asked is None else {"quality": asked}
+
+
+def marks(job: jobs.Job, notes: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of how a file was made."""
+    return quality(job) | ({"notes": dict(notes)} if notes else {})
+
+
 class Engined:
-    """One engine run shared by all members of a batch."""
+    """One engine run shared by all members of a batch; joined between steps where that can be."""
 
     def __init__(
         self,
@@ -21,6 +32,10 @@ class Engined:
     ) -> None:
         self._run, self._request_of, self._made_of = run, request_of, made_of
         self._jobs: dict[str, jobs.Job] = {}
+
+    @property
+    def joinable(self) -> bool:
+        return self._run.joinable
 
     def add(self, key: str, job: jobs.Job) -> None:
         self._run.add({key: self._request_of(job)})

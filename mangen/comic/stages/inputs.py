@@ -41,7 +41,11 @@ class Input:
         return next((one for one in self.artifacts if one.kind == kind), None)
 
 
-def of(book: ledger.Ledger, job: int) -> Mapping[tuple[str, str], Input]:
+#: stage and subject
+Needs = Mapping[tuple[str, str], "Input"]
+
+
+def of(book: ledger.Ledger, job: int) -> Needs:
     """Answer a job's needs by (stage, subject)."""
     with book.transaction() as conn:
         rows = conn.execute(_INPUTS, {"job": job}).all()

@@ -15,6 +15,7 @@ from mangen.comic.stages import faults, kit, scratch, stage, tracing
 from mangen.ledger import jobs
 from mangen.ledger.states import State
 from mangen.pooling import work
+from mangen.pooling.devices import device
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -35,8 +36,6 @@ class LedgerAway(SystemExit):
 class StageSession:
     """The pool's Session over one stage's members."""
 
-    joinable = False
-
     def __init__(
         self,
         bucket: str,
@@ -48,10 +47,13 @@ class StageSession:
     ) -> None:
         """`cache` counts what the members asked of the feature cache."""
         self._bucket, self._members, self._owner, self._kit = bucket, members, owner, tools
+        self.joinable = members.joinable
         self._jobs: dict[work.Key, jobs.Job] = {}
         self._fences: dict[work.Key, jobs.Fence] = {}
         #: out of memory, claimed still: they will be added again
         self._parked: dict[work.Key, jobs.Job] = {}
+        #: ended in an `add` that ran out of memory, and was never answered
+        self._untold: dict[work.Key, work.Outcome] = {}
         self._settled_projects: set[int] = set()
         self._cache = cache if cache is not None else {}
         #: what the ledger knows this batch by
@@ -78,18 +80,25 @@ class StageSession:
             outcomes[keys[number]] = work.Outcome.stale("the ledger knows no such job")
         granted, refused = self._claim(ours)
         outcomes |= {keys[n]: work.Outcome.stale(why) for n, why in refused.items()}
-        for number, fence in granted.items():
-            key = keys[number]
-            job = dataclasses.replace(known[number], attempt=fence.attempt)
-            self._jobs[key], self._fences[key] = job, fence
-            self._begin(key, job, outcomes)
+        for number, fence in granted.items():  # all, before the first can run out of memory
+            self._jobs[keys[number]] = dataclasses.replace(known[number], attempt=fence.attempt)
+            self._fences[keys[number]] = fence
+        for number in granted:
+            self._begin(keys[number], self._jobs[keys[number]], outcomes)
         self._tell()
         return outcomes
 
     def _begin(self, key: work.Key, job: jobs.Job, outcomes: dict[work.Key, work.Outcome]) -> None:
+        """Let a claimed member begin; one that can't is ended by that.
+
+        Running out of memory ends nobody: it is raised, and the pool parks those it may concern.
+        """
         try:
             self._members.add(key, job)
-        except Exception as error:  # noqa: BLE001 - a request that can't be made is its own end
+        except Exception as error:
+            if device.out_of_memory(error):
+                self._untold |= outcomes
+                raise
             outcomes[key] = self._fail(key, error)
 
     def _claim(self, ids: Sequence[int]) -> tuple[dict[int, jobs.Fence], Mapping[int, str]]:
@@ -112,7 +121,9 @@ class StageSession:
         if outcomes and self._fences.keys() <= self._parked.keys():
             self._tell()
             return outcomes
-        for key, made in self._members.step().items():
+        ended = self._members.step()
+        self.joinable = self._members.joinable
+        for key, made in ended.items():
             if isinstance(made, Exception):
                 outcomes[key] = self._fail(key, made)
             else:
@@ -146,6 +157,8 @@ class StageSession:
         self._members.drop(key)
         fence = self._fences.get(key)
         if fence is None:
+            if key in self._untold:
+                return self._untold.pop(key)
             return work.Outcome.stale("not here")
         if why is work.Why.OOM:
             self._parked[key] = self._jobs[key]

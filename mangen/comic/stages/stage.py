@@ -34,7 +34,14 @@ class Made:
 
 
 class Members(Protocol):
-    """The jobs of one running batch; each settles when it ends."""
+    """The jobs of one running batch; each settles when it ends.
+
+    `joinable`: others may be added between steps. Memory that runs out is raised, by `add` and by
+    `step`, and leaves everybody where they were: the pool parks them and tries fewer.
+    """
+
+    @property
+    def joinable(self) -> bool: ...
 
     def add(self, key: str, job: jobs.Job) -> None: ...
     def step(self) -> Mapping[str, Made | Exception]: ...
@@ -56,6 +63,8 @@ Steps = Generator[tuple[int, int], None, Made]
 
 class Stepped:
     """Members whose work is a generator each: one `next` is one step."""
+
+    joinable = False
 
     def __init__(self, start: Callable[[jobs.Job], Steps], rt: work.Runtime) -> None:
         self._start, self._rt = start, rt
@@ -100,6 +109,8 @@ class Stepped:
 
 class Broken:
     """Members of a stage that could not be opened: each fails by its error, claimed first."""
+
+    joinable = False
 
     def __init__(self, error: Exception) -> None:
         self._error = error
