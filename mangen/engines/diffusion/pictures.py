@@ -101,3 +101,10 @@ def framed(image: npt.NDArray[Any], width: int, height: int) -> protocol.Image:
     return np.ascontiguousarray(
         resized(part, max(width, round(wide * scale)), max(height, round(high * scale)))
     )
+
+
+def mixed(old: protocol.Image, new: protocol.Image, mask: protocol.Mask) -> protocol.Image:
+    """The new picture where the mask is white, the old one, to the byte, where it is black."""
+    share = mask[..., None].astype(np.uint32)
+    whole = (old.astype(np.uint32) * (255 - share) + new.astype(np.uint32) * share + 127) // 255
+    return whole.astype(np.uint8)

@@ -109,7 +109,7 @@ class Players:
         Raises ModelError where that model is gone or was added anew from other files.
         """
         self._refresh()
-        name, digest, *_ = [*key.split("|"), "", ""]  # as family.key_of writes it
+        name, digest = family.model_of(key)
         model = self._book.models.get(name)
         if model is None or model.digest[:12] != digest:
             now = "is no longer registered" if model is None else "was replaced by other files"

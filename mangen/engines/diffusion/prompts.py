@@ -29,7 +29,6 @@ Shown: TypeAlias = (
     protocol.PanelRequest
     | protocol.ClipRequest
     | protocol.RepaintRequest
-    | protocol.UpscaleRequest
     | protocol.OutpaintRequest
 )
 _PLACES = {
@@ -105,6 +104,15 @@ def shot(request: Shown, family: str) -> Prompt:
     return writer.prompt()
 
 
+def detail(request: protocol.UpscaleRequest, family: str) -> Prompt:
+    """A part of a shot in finer detail: its place and light, and nobody, who need not be in it."""
+    writer = _Writer(tongue(family, request), named=False)
+    writer.say(writer.label("style", "fine"))
+    writer.place(request.scene)
+    writer.say(writer.label("style", "all"))
+    return writer.prompt()
+
+
 class _Writer:
     """One prompt on its way, in one language."""
 
@@ -176,12 +184,15 @@ class _Writer:
 
     def scene(self, scene: protocol.SceneLabels, era: str) -> None:
         """Where and when, what is there, who else; then the camera."""
-        for section in ("place", "time", "weather", "mood"):
-            self.say(self.label(section, getattr(scene, section)))
+        self.place(scene)
         self.say(self._join().join(map(self.thing, scene.objects)))
         self.say(self.label("crowd", "some") if scene.crowd else "")
         self.say(self.label("era", era))
         self.say(self.label("framing", scene.framing))
+
+    def place(self, scene: protocol.SceneLabels) -> None:
+        for section in ("place", "time", "weather", "mood"):
+            self.say(self.label(section, getattr(scene, section)))
 
     def own(self, text: str) -> str:
         """The story's own words, in the prompt's language as far as they are known."""

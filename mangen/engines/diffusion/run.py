@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import re
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -12,7 +11,7 @@ from typing import Any
 
 from mangen import errors
 from mangen.engines import protocol
-from mangen.engines.diffusion import family, orders, players
+from mangen.engines.diffusion import family, order, orders, players
 from mangen.pooling import models, work
 from mangen.pooling.devices import device
 
@@ -22,17 +21,17 @@ class _Member:
     """A request on its way. Progress is counted in steps of all its tasks, then its end's."""
 
     key: str
-    order: orders.Order
+    plan: order.Order
     path: pathlib.Path
     waiting: list[str]  #: parts that have not begun
     running: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
     results: dict[str, family.Result] = dataclasses.field(default_factory=dict)
-    ending: orders.Ending | None = None
+    ending: order.Ending | None = None
     steps: int = 0  #: of one task, as the family tells them
 
     def progress(self) -> tuple[int, int]:
         begun = sum(done for done, _ in self.running.values())
-        whole = len(self.order.tasks) * self.steps + self.order.ends
+        whole = len(self.plan.tasks) * self.steps + self.plan.ends
         return len(self.results) * self.steps + begun, whole
 
 
@@ -44,7 +43,7 @@ class Run:
     ) -> None:
         """`key` is the family's own part of the bucket; clips are written below `scratch`."""
         self._player, self._key, self._rt, self._scratch = player, key, rt, scratch
-        self._size = _size_of(key)
+        self._size = family.size_of(key)
         self._members: dict[str, _Member] = {}
         self._tasks: dict[str, tuple[_Member, str]] = {}
         self._ended: dict[str, protocol.Product | Exception] = {}
@@ -63,11 +62,11 @@ class Run:
                 raise errors.EngineError(f"the batch {self._key} already holds {key}")
             path = self._scratch / f"{uuid.uuid4().hex}.mp4"
             try:
-                order = orders.of(self._player, request, path, self._size)
+                plan = orders.of(self._player, request, path, self._size)
             except errors.MangenError as error:
                 self._ended[key] = error
                 continue
-            self._members[key] = _Member(key=key, order=order, path=path, waiting=list(order.tasks))
+            self._members[key] = _Member(key=key, plan=plan, path=path, waiting=list(plan.tasks))
 
     def step(self) -> Mapping[str, protocol.Product | Exception]:
         if not self._ended:  # else those are told first
@@ -100,13 +99,13 @@ class Run:
             self._batch.close()
             self._batch, self._stale = self._open(), False
         for member in list(self._members.values()):
-            while member.waiting and len(member.running) < member.order.at_once:
+            while member.waiting and len(member.running) < member.plan.at_once:
                 part = member.waiting.pop(0)
                 task = f"{member.key}/{part}" if part else member.key
                 member.running[part] = (0, 0)
                 self._tasks[task] = (member, part)
                 try:
-                    self._batch.add({task: member.order.tasks[part]})
+                    self._batch.add({task: member.plan.tasks[part]})
                 except errors.MangenError as error:
                     self._fail(member, error)
                     break
@@ -122,8 +121,8 @@ class Run:
             return
         del member.running[part]
         member.results[part] = result
-        if len(member.results) == len(member.order.tasks):
-            member.ending = member.order.end(member.results)
+        if len(member.results) == len(member.plan.tasks):
+            member.ending = member.plan.end(member.results)
 
     def _end(self) -> None:
         """Move on those whose tasks are all done."""
@@ -195,9 +194,3 @@ class _Cache:
     ) -> None:
         maker = self._key_of(by) if by is not None else None
         self._cache.put(kind, signature, value, seconds=seconds, by=maker)
-
-
-def _size_of(key: str) -> tuple[int, int, int] | None:
-    """The width, height and frames that family.key_of wrote; None where it did not write it."""
-    found = re.search(r"\|(\d+)x(\d+)x(\d+)\|", key)
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None

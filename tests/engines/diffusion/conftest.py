@@ -8,7 +8,8 @@ import pathlib
 
 import pytest
 
-from mangen.engines.diffusion import adapter, checkpoint, registry
+from mangen.engines.diffusion import adapter, checkpoint, enrolment, registry
+from mangen.engines.diffusion import engine as engines
 from mangen.pooling import cache_policy, testing
 
 #: torch 2.13 beside numpy 2.4: theirs to mend, and named by no release yet
@@ -70,6 +71,32 @@ def adapted(sdxl_model):
 
 
 @pytest.fixture(scope="session")
+def i2vgen_model(tiny):
+    """The tiny I2VGen-XL as the registry would hold it, in single precision."""
+    index = checkpoint.read(tiny("i2vgen_xl"))
+    return registry.Model(
+        name="clips", folder=index.folder, family="i2vgen", pipeline=index.pipeline,
+        dtype="float32", outline=index.outline,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
 def rt():
     """A runtime whose models stay and whose cache takes what a worker's takes."""
     return testing.Here(kinds={kind: cache_policy.Policy() for kind in KINDS})
+
+
+@pytest.fixture(scope="session")
+def home(tiny, tmp_path_factory):
+    """A home whose registry holds the tiny SDXL, held to small pictures and few steps."""
+    root = tmp_path_factory.mktemp("home")
+    model = enrolment.enrol(
+        "tiny", tiny("sdxl"), dtype="float32", steps=8, limits=registry.Limits(pixels=96 * 160)
+    )
+    registry.Registry(root).add(model)
+    return root
+
+
+@pytest.fixture
+def engine(home, tmp_path):
+    return engines.Diffusion(tmp_path / "scratch", home)

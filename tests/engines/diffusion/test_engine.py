@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 
@@ -12,7 +11,7 @@ import pytest
 from mangen import errors
 from mangen.engines import protocol
 from mangen.engines.diffusion import engine as engines
-from mangen.engines.diffusion import enrolment, registry
+from tests.engines.diffusion import engined
 
 SHEET = protocol.CharacterSheet(
     name="闰土", sex="male", age="child", words=("毡帽", "银圈"), seed=3
@@ -24,42 +23,8 @@ SHOT = protocol.PanelRequest(
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def home(tiny, tmp_path_factory):
-    """A home whose registry holds the tiny SDXL, held to small pictures and few steps."""
-    root = tmp_path_factory.mktemp("home")
-    model = enrolment.enrol(
-        "tiny", tiny("sdxl"), dtype="float32", steps=8, limits=registry.Limits(pixels=96 * 160)
-    )
-    registry.Registry(root).add(model)
-    return root
-
-
-@pytest.fixture
-def engine(home, tmp_path):
-    return engines.Diffusion(tmp_path / "scratch", home)
-
-
-def run(engine, rt, requests):
-    """Run requests of one bucket together to their ends."""
-    batch = engine.open(engine.bucket(next(iter(requests.values()))), rt)
-    ended = {}
-    with contextlib.closing(batch):
-        batch.add(requests)
-        while len(ended) < len(requests):
-            ended.update(batch.step())
-    return ended
-
-
-def make(engine, rt, request):
-    (made,) = run(engine, rt, {"one": request}).values()
-    if isinstance(made, Exception):
-        raise made
-    return made
-
-
 def test_an_anchor_is_a_picture_of_the_asked_size_and_features_of_it(engine, rt):
-    made = make(engine, rt, ANCHOR)
+    made = engined.make(engine, rt, ANCHOR)
     assert made.reference.shape == (96, 64, 3)
     assert json.loads(json.dumps(made.features)) == made.features
     assert made.features["engine"] == "diffusion"
@@ -68,7 +33,7 @@ def test_an_anchor_is_a_picture_of_the_asked_size_and_features_of_it(engine, rt)
 
 
 def test_a_panel_is_at_least_as_large_as_the_frame_and_says_how_it_was_made(engine, rt):
-    made = make(engine, rt, SHOT)
+    made = engined.make(engine, rt, SHOT)
     assert made.image.shape[0] >= 160
     assert made.image.shape[1] >= 90
     assert made.image.dtype == np.uint8
@@ -79,29 +44,29 @@ def test_a_panel_is_at_least_as_large_as_the_frame_and_says_how_it_was_made(engi
 
 
 def test_a_character_is_drawn_by_its_features_or_by_its_picture_alike(engine, rt):
-    anchor = make(engine, rt, ANCHOR)
-    plain = make(engine, rt, SHOT).image
+    anchor = engined.make(engine, rt, ANCHOR)
+    plain = engined.make(engine, rt, SHOT).image
     figures = [
         protocol.Figure(sheet=SHEET, features=anchor.features),
         protocol.Figure(sheet=SHEET, reference=anchor.reference),
         protocol.Figure(sheet=SHEET),
     ]
     known, seen, told = (
-        make(engine, rt, dataclasses.replace(SHOT, figures=(one,))).image for one in figures
+        engined.make(engine, rt, dataclasses.replace(SHOT, figures=(one,))).image for one in figures
     )
     assert not np.array_equal(known, told)
     assert not np.array_equal(seen, told)
     assert not np.array_equal(plain, told)
-    again = make(engine, rt, dataclasses.replace(SHOT, figures=(figures[0],))).image
+    again = engined.make(engine, rt, dataclasses.replace(SHOT, figures=(figures[0],))).image
     assert np.array_equal(known, again)
 
 
 def test_previews_take_fewer_steps_of_the_same_size_and_seed(engine, rt):
     quick = dataclasses.replace(SHOT, quality="preview")
     assert engine.bucket(quick) != engine.bucket(SHOT)
-    made = make(engine, rt, quick)
+    made = engined.make(engine, rt, quick)
     assert (made.notes["steps"], made.notes["quality"]) == (4, "preview")
-    assert made.notes["size"] == make(engine, rt, SHOT).notes["size"]
+    assert made.notes["size"] == engined.make(engine, rt, SHOT).notes["size"]
 
 
 def test_an_empty_registry_runs_nothing_and_says_what_to_do(tmp_path):
