@@ -18,9 +18,10 @@ WINDOWS = 8
 class Encoders:
     """The text encoders of a model, whose hidden states lie side by side; the last one pools."""
 
-    def __init__(self, pairs: Sequence[tuple[Any, Any]]) -> None:
-        """`pairs` are tokenizers with their encoders."""
+    def __init__(self, pairs: Sequence[tuple[Any, Any]], *, normed: bool = False) -> None:
+        """`pairs` are tokenizers with their encoders; `normed`: the states pass the last norm."""
         self._pairs = tuple(pairs)
+        self._normed = normed
 
     def encode(self, text: str) -> dict[str, Any]:
         """Answer `hidden` (1, 77 n, width), `pooled` (1, width), and how many tokens were `left`.
@@ -34,6 +35,9 @@ class Encoders:
             filled = [*ids, *[_framed(tokenizer, [])] * (most - len(ids))]
             out = encoder(torch.tensor(filled, device=encoder.device), output_hidden_states=True)
             states = out.hidden_states[-2]  # the last layer is too near to pictures' captions
+            if self._normed:
+                # transformers before 5.6 had it one level below
+                states = getattr(encoder, "text_model", encoder).final_layer_norm(states)
             hidden.append(states.reshape(1, -1, states.shape[-1]))
             pooled = out[0][:1]
         assert pooled is not None
