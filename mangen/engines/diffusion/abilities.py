@@ -7,7 +7,7 @@ from mangen.engines.diffusion import checkpoint
 _FAMILIES = {
     "i2vgen": ("video",),
     "wan": ("video",),
-    "flux_klein": ("image", "anchor"),
+    "flux_klein": ("image", "anchor", "inpaint"),
 }
 #: channels that an inpainting UNet takes: the latent's, the mask and the masked picture's
 _INPAINT_CHANNELS = 9
