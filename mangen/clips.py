@@ -1,4 +1,4 @@
-"""Ad-hoc clips: a camera move over a picture, without a project of one's own."""
+"""Ad-hoc clips: a picture that moves, without a project of one's own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from mangen import api, errors, settings, storage
 from mangen.comic import clips, makers
+from mangen.engines import protocol
 from mangen.ledger import ledger
 from mangen.ledger.states import OPEN
 
@@ -25,19 +26,24 @@ def request_clip(
     width: int | None = None,
     height: int | None = None,
     seed: int = 0,
+    engine: str | None = None,
+    prompt: str = "",
     expires_s: float | None = None,
 ) -> int:
     """Ask for a clip of a PNG, JPEG or WebP picture and return at once; answers its job.
 
     The same request again is the same job. What nobody began within `expires_s` (by default
     MANGEN_CLIP_EXPIRY_S) expires. Without a size the clip has the picture's shape, its longer side
-    at most 1280 pixels. Raises UsageError where the picture or the wish is wrong.
+    at most 1280 pixels. With the `engine` diffusion a video model makes it, by `prompt`. Raises
+    UsageError where the picture or the wish is wrong.
     """
     if expires_s is not None and not expires_s > 0:
         raise errors.UsageError(
             f"a clip can't expire after {expires_s:g} seconds: give more than 0"
         )
-    wish = clips.Wish(motion=motion, seconds=seconds, width=width, height=height, seed=seed)
+    wish = clips.Wish(
+        motion=motion, seconds=seconds, width=width, height=height, seed=seed, prompt=prompt
+    )
     read = clips.read(pathlib.Path(picture), wish)
     with api.open_ledger() as (chosen, book):
         scratch = chosen.root / "scratch"
@@ -47,10 +53,15 @@ def request_clip(
             read,
             wish,
             chosen=chosen,
-            engine=makers.Makers(chosen, scratch).named(makers.SKETCH),
+            engine=_engine(makers.Makers(chosen, scratch), engine),
             expires_s=expires_s if expires_s is not None else chosen.clip_expiry_s,
             scratch=scratch,
         )
+
+
+def _engine(known: makers.Makers, asked: str | None) -> protocol.Engine:
+    """Who makes a clip: moves are the animatic's, which a deployment may have replaced."""
+    return known.named(makers.SKETCH) if asked in {None, makers.SKETCH} else known.at(str(asked))
 
 
 def clip_status(job: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Steering work while it runs: pause, resume, cancel, retry, retake, edit, purge.
+"""Steering work while it runs: pause, resume, cancel, retry, retake, upgrade, edit, purge.
 
 A scope is a project (`12`), an episode (`"12/e3"`), a shot (`"12/e3/s7"`) or a job
 (`"job/4711"`); pause and resume also know `"all"`. Each scope is one transaction, and an act that
@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mangen import api, errors, settings, storage
-from mangen.comic import boards, content, edit, schema, scopes
+from mangen.comic import boards, content, edit, masks, schema, scopes
 from mangen.comic import control as comic
 from mangen.comic import retake as retakes
+from mangen.comic import upgrade as upgrades
 from mangen.dispatch import purge as purges
 from mangen.ledger import acting, ledger, scope
 
@@ -70,34 +71,83 @@ def retake(
     new_seed: bool = False,
     prompt: str | None = None,
     emotions: Mapping[str, str] | None = None,
+    repaint: str | pathlib.Path | None = None,
     by: str | None = None,
 ) -> list[dict[str, Any]]:
     """Make shots (or all shots of episodes) anew; the old video stays until the new one is done.
 
     Without a wish each gets another seed; a prompt or a feeling keeps the seed, unless a new one
-    is asked for. `emotions` by character; the name "" means everybody in the shot.
+    is asked for. `emotions` by character; the name "" means everybody in the shot. `repaint` is a
+    mask (a PNG, white where to paint): only that part of the shots is painted anew, by the prompt.
     """
-    wishes = retakes.Wishes(seed=seed, new_seed=new_seed, prompt=prompt, emotions=emotions or {})
+    mask = masks.read(pathlib.Path(repaint)) if repaint is not None else None
+    wishes = retakes.Wishes(
+        seed=seed, new_seed=new_seed, prompt=prompt, emotions=emotions or {},
+        mask=mask.name if mask is not None else None,
+    )  # fmt: skip
+    retakes.check(wishes)
     asked = _parse(what)
     with api.open_ledger() as (chosen, book):
-        with book.transaction() as conn:
-            found = [_shots_of(scopes.check(conn, book, one)) for one in asked]
-        by_project: dict[int, list[scope.Scope]] = {}
-        for one in found:
-            by_project.setdefault(scopes.project_of(one), []).append(one)
-        editor = _editor(chosen, book)
-        return [
-            dataclasses.asdict(
-                editor.edit(
-                    number,
-                    retakes.plan(shots, wishes),
-                    verb="retake",
-                    scope=shots[0].path if len(shots) == 1 else "",
-                    by=by or acting.person(),
-                )
+        store = storage.Store(chosen.artifact_root)
+
+        def plan(number: int, shots: Sequence[scope.Scope]) -> edit.Plan:
+            if mask is None:
+                return retakes.plan(shots, wishes)
+            kept = masks.keep(store, number, mask, chosen.root / "scratch")
+            return retakes.plan(shots, dataclasses.replace(wishes, mask=kept))
+
+        return _edit(chosen, book, [_shots_of(one) for one in asked], plan, verb="retake", by=by)
+
+
+def upgrade(
+    *what: str | int, quality: str = "final", by: str | None = None
+) -> list[dict[str, Any]]:
+    """Draw shots (of projects and episodes: all) in another quality: animatic, preview or final.
+
+    They keep their seeds. Only these shots are made anew; the old video stays until the new one
+    is done. Raises UsageError where no model is there for it.
+    """
+    asked = _parse(what)
+    for one in asked:
+        if one.project is None:
+            raise errors.UsageError(f"upgrade draws shots: name 12, 12/e3 or 12/e3/s7, not {one}")
+    with api.open_ledger() as (chosen, book):
+
+        def plan(number: int, shots: Sequence[scope.Scope]) -> edit.Plan:
+            own = api.look_of(chosen, book.project(number)).quality
+            return upgrades.plan(shots, quality, own)
+
+        return _edit(chosen, book, asked, plan, verb="upgrade", by=by)
+
+
+def _edit(
+    chosen: settings.Settings,
+    book: ledger.Ledger,
+    asked: Sequence[scope.Scope],
+    plan: Callable[[int, Sequence[scope.Scope]], edit.Plan],
+    *,
+    verb: str,
+    by: str | None,
+) -> list[dict[str, Any]]:
+    """Edit the projects of these scopes, each by the plan for its own."""
+    with book.transaction() as conn:
+        found = [scopes.check(conn, book, one) for one in asked]
+    by_project: dict[int, list[scope.Scope]] = {}
+    for one in found:
+        by_project.setdefault(scopes.project_of(one), []).append(one)
+    editor = _editor(chosen, book)
+    return [
+        dataclasses.asdict(
+            editor.edit(
+                number,
+                plan(number, parts),
+                verb=verb,
+                scope=parts[0].path if len(parts) == 1 else "",
+                by=by or acting.person(),
             )
-            for number, shots in by_project.items()
-        ]
+        )
+        for number, parts in by_project.items()
+    ]
 
 
 def export_storyboard(project: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from celery import signals
 
 from mangen import app as celery_app
 from mangen import services, settings, storage
-from mangen.comic import clips, keeping, makers, submit
+from mangen.comic import clips, keeping, makers, masks, submit
 from mangen.comic.stages import door, kit
 from mangen.dispatch import (
     canvas,
@@ -183,6 +183,7 @@ def _chores(chosen: settings.Settings, store: storage.Store) -> housekeeping.Cho
         functools.partial(housekeeping.sweep, store=store, lease_s=chosen.lease_s),
     )
     chores.add("sweeping pictures of clips", _FILES_S, functools.partial(clips.sweep, store=store))
+    chores.add("sweeping masks", _FILES_S, functools.partial(masks.sweep, store=store))
     chores.add(
         "looking for lost files",
         _FILES_S,

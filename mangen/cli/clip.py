@@ -46,6 +46,8 @@ class Duration(click.ParamType[float]):
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
     help="Wait, and write the video here; without it the request is made and its job printed.",
 )
+@click.option("--engine", help="diffusion: a video model makes it; by default a camera moves.")
+@click.option("--prompt", default="", help="What a video model is told.")
 @click.option(
     "--expires", type=Duration(), help="Give up when nobody began it by then, as 30m or 1h."
 )
@@ -57,11 +59,15 @@ def clip(
     seconds: float,
     width: int | None,
     height: int | None,
+    engine: str | None,
+    prompt: str,
     out: pathlib.Path | None,
     expires: float | None,
     json_: bool,
 ) -> None:
     """Move the camera over a picture (PNG, JPEG, WebP): one short video, no project needed.
+
+    With --engine diffusion the registered video model makes it move.
 
     Workers make it (`up`). The same request again is the same job; what nobody begins in time
     expires, after MANGEN_CLIP_EXPIRY_S unless --expires says otherwise.
@@ -75,6 +81,8 @@ def clip(
             seconds=seconds,
             width=width,
             height=height,
+            engine=engine,
+            prompt=prompt,
             expires_s=expires,
         )
         if out is None:

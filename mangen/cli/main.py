@@ -61,7 +61,7 @@ for _command in (
     show.doctor, foretold.backlog, traced.trace, histories.history, troubles.dead, troubles.rescue,
     run.drain,
     steer.pause, steer.resume, steer.cancel, steer.retry, steer.priority, storyboard.retake,
-    storyboard.storyboard, steer.purge, steer.acts,
+    storyboard.upgrade, storyboard.storyboard, steer.purge, steer.acts,
     models.models, looks.wardrobe, dev.test, dev.bench, dev.chaos,
 ):  # fmt: skip
     root.add_command(_command)

@@ -20,16 +20,29 @@ _T = TypeVar("_T")
 @click.option("--title", help="Title of the videos; by default the file's name.")
 @click.option("--width", type=int, help="Width in pixels, even; by default MANGEN_WIDTH.")
 @click.option("--height", type=int, help="Height in pixels, even; by default MANGEN_HEIGHT.")
+@click.option(
+    "--engine", help="Who draws: animatic, or diffusion (models that `models add` registered)."
+)
+@click.option(
+    "--quality",
+    type=click.Choice(["animatic", "preview", "final"]),
+    help="animatic: by rule; preview: by models in few steps; final: in all. By default the best "
+    "that the engine makes.",
+)
+@click.option("--upscale", is_flag=True, help="Let a model refine each panel.")
+@click.option("--outpaint", is_flag=True, help="Let a model add surroundings to each panel.")
 @output.as_json
 def new(
     *,
     paths: Sequence[pathlib.Path],
     title: str | None,
-    width: int | None,
-    height: int | None,
     json_: bool,
+    **drawn: Any,
 ) -> None:
-    """Make a project of each text: files, or folders of .txt and .md files. Prints the ids."""
+    """Make a project of each text: files, or folders of .txt and .md files. Prints the ids.
+
+    `upgrade` draws shots of it in another quality later.
+    """
     from mangen import api  # noqa: PLC0415 - lazy: --help must not load the ledger
 
     texts = api.find_texts(paths)
@@ -40,7 +53,7 @@ def new(
     made: list[dict[str, Any]] = []
 
     def create(path: pathlib.Path) -> None:
-        number = api.create_project(path, title=title, width=width, height=height)
+        number = api.create_project(path, title=title, **drawn)
         made.append({"project": number, "title": title or path.stem, "source": str(path)})
         if not json_:
             click.echo(f"{number}\t{title or path.stem}")

@@ -1,4 +1,4 @@
-"""retake, storyboard: what people change of the picture."""
+"""retake, upgrade, storyboard: what people change of the picture."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ from mangen.cli import door, numbers, output, steer
     "--emotion", "emotions", multiple=True, metavar="[NAME=]EMOTION",
     help="How people in the shot feel; without a name all of them.",
 )  # fmt: skip
+@click.option(
+    "--repaint", type=click.Path(dir_okay=False, path_type=pathlib.Path), metavar="MASK",
+    help="Paint only a part anew, by --prompt: a PNG, white (or opaque) where to paint.",
+)  # fmt: skip
 def retake(
     *,
     scopes: Sequence[str],
@@ -33,6 +37,7 @@ def retake(
     new_seed: bool,
     prompt: str | None,
     emotions: Sequence[str],
+    repaint: pathlib.Path | None,
     by: str | None,
     json_: bool,
 ) -> None:
@@ -47,13 +52,40 @@ def retake(
         name, _, emotion = word.rpartition("=")
         felt[name] = emotion
     done = control.retake(
-        *scopes, seed=seed, new_seed=new_seed, prompt=prompt, emotions=felt, by=by
+        *scopes, seed=seed, new_seed=new_seed, prompt=prompt, emotions=felt, repaint=repaint, by=by
     )
     if json_:
         output.emit(done)
         return
     for one in done:
         click.echo(f"{one['project']}: {_made_anew(one)}")
+
+
+@click.command()
+@steer.scoped
+@click.option(
+    "--quality",
+    type=click.Choice(["animatic", "preview", "final"]),
+    default="final",
+    show_default=True,
+    help="preview: by models in few steps; final: in all; animatic takes it back.",
+)
+def upgrade(*, scopes: Sequence[str], quality: str, by: str | None, json_: bool) -> None:
+    """Draw shots (12/e3/s7), or all shots of episodes and projects, in another quality.
+
+    They keep their seeds. Only these shots are made again, and the old video stays until the new
+    one is done.
+    """
+    from mangen import control  # noqa: PLC0415 - lazy: --help must not load the ledger
+
+    done = control.upgrade(*scopes, quality=quality, by=by)
+    if json_:
+        output.emit(done)
+        return
+    for one in done:
+        shots = len(one["detail"].get("shots", ()))
+        said = f"{shots} shot{'s' * (shots != 1)} to {quality}, {steer.jobs(one['new_jobs'])}"
+        click.echo(f"{one['project']}: {said if one['changed'] else 'it was so before'}")
 
 
 def _made_anew(one: Mapping[str, Any]) -> str:

@@ -94,7 +94,28 @@ def _made(job: Mapping[str, Any]) -> list[str]:
         lines.append(f"in the place of {took}")
     if job["error"] and job["state"] != "done":
         lines.append(f"[red]{markup.escape(str(job['error']).splitlines()[0])}[/]")
-    return lines
+    return [*lines, *_noted(job)]
+
+
+def _noted(job: Mapping[str, Any]) -> list[str]:
+    """How well models drew what counts today, and what they could not be told."""
+    if not job["attempts"]:
+        return []
+    last = job["attempts"][-1]["attempt"]
+    metas = [one["meta"] for one in job["artifacts"] if one["attempt"] == last]
+    meta = next((one for one in metas if one.get("quality")), None)
+    if meta is None:
+        return []
+    notes = meta.get("notes", {})
+    words = [f"quality {meta['quality']}"]
+    if notes.get("steps"):
+        words.append(f"{notes['steps']} steps")
+    if notes.get("tokens_left_out"):
+        words.append(f"[yellow]{notes['tokens_left_out']} tokens of its prompt left out[/]")
+    if notes.get("untranslated"):
+        left = ", ".join(map(str, notes["untranslated"]))
+        words.append(f"[yellow]not told, in no wordbook[/]: {markup.escape(left)}")
+    return ["; ".join(words)]
 
 
 def _attempt(attempt: Mapping[str, Any]) -> str:

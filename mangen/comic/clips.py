@@ -1,4 +1,4 @@
-"""Ad-hoc clips: a camera move over somebody's picture, asked for by itself.
+"""Ad-hoc clips of somebody's picture, asked for by themselves: camera moves, or by a video model.
 
 A request is one animate job of the deployment's home project for clips; who asks for the same
 again gets the same job. Its picture lies in the store under the hash of its content, and goes when
@@ -20,7 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from mangen import errors, settings, storage
-from mangen.comic import keys, look, panels, requests
+from mangen.comic import keys, look, makers, model, panels, requests
 from mangen.engines import length, protocol
 from mangen.ledger import jobs, ledger
 from mangen.ledger.states import State
@@ -72,6 +72,8 @@ class Wish:
     width: int | None = None
     height: int | None = None
     seed: int = 0
+    #: what a video model reads; who moves a camera reads nothing
+    prompt: str = ""
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
@@ -189,6 +191,14 @@ def ask(
         "width": picture.width,
         "height": picture.height,
     }
+    filmed = engine.name != makers.SKETCH
+    if filmed:
+        params |= {"prompt": wish.prompt, "quality": "final"}
+    elif wish.prompt:
+        raise errors.UsageError(
+            "a camera move reads no prompt: leave it out, or ask for a video model by the engine "
+            f"{makers.MODELS}"
+        )
     want = _wanted(params, engine, expires_s)
     source = scratch / f"{picture.digest}.png"
     source.parent.mkdir(parents=True, exist_ok=True)
@@ -221,19 +231,26 @@ def _wanted(params: Mapping[str, Any], engine: protocol.Engine, expires_s: float
     room = (round(params["height"] * _ROOM), round(params["width"] * _ROOM), 3)
     frames = max(1, round(params["card_seconds"] * length.FPS))
     request = requests.clip_request(params, protocol.Panel(image=np.empty(room, np.uint8)), frames)
-    spec = engine.models()[STAGE]
-    key = keys.key_of(STAGE, engine.name, engine.version, params)
+    spec = engine.models().get(STAGE)
+    if spec is None:
+        raise errors.UsageError(
+            f"{engine.name} has no model for clips: `manage.py models add NAME FOLDER --role "
+            "video` registers one"
+        )
+    filmed = "quality" in params
+    key = keys.key_of(*keys.made_by(engine, STAGE, "final" if filmed else model.SKETCHED), params)
     return jobs.Wanted(
         stage=STAGE,
         subject=f"clip/{key[:12]}",
         key=key,
-        queue="cpu",  # a camera move
+        queue="gpu.mid" if filmed else "cpu",
         klass=panels.HIGH,  # somebody waits for it
         bucket=engine.bucket(request),
         model=spec.key,
         params=params,
         seconds_est=0.5 + frames / 20 * params["width"] * params["height"] / (720 * 1280),
-        peaks=(engine.peak(request, 1),),
+        cap=(cap := engine.cap(request)),
+        peaks=tuple(engine.peak(request, members) for members in range(1, cap + 1)),
         expires_s=expires_s,
     )
 

@@ -31,7 +31,8 @@ def name_of(dead: failures.Dead) -> str:
     elif re.fullmatch(r"e\d+", dead.subject):
         words = f"ep {dead.subject[1:]}"
     elif dead.subject.startswith("c/"):
-        words = f"character {dead.subject[2:]}"
+        name, _, engine = dead.subject[2:].partition("@")
+        words = f"character {name}" + (f" by {engine}" if engine else "")
     elif dead.subject.startswith("clip/"):
         words = f"clip {dead.subject[5:]}"
     else:

@@ -28,6 +28,7 @@ class Repaint:
 
     mask: str
     prompt: str
+    seed: int | None = None  #: None: the shot's
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

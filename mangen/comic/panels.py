@@ -217,8 +217,13 @@ class Panels:
             **self._size,
             **_marked(quality),
         }
+        needs = [*_after(before)]
         if stage == "repaint" and shot.repaint is not None:
             params |= {"mask": shot.repaint.mask, "prompt": shot.repaint.prompt}
+            params |= {"seed": shot.repaint.seed} if shot.repaint.seed is not None else {}
+            needs += [
+                jobs.Need(stage="anchor", subject=one) for one in self.anchors_of(shot).values()
+            ]
         elif stage == "outpaint":
             params |= {"margin": MARGIN}
         else:
@@ -233,7 +238,7 @@ class Panels:
             klass=MID,
             episode=before[0].episode,
             params=params,
-            needs=_after(before),
+            needs=tuple(needs),
             seconds_est=self._seconds(stage, quality, 1.0),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mangen import errors
@@ -21,13 +21,15 @@ class Wishes:
     """What a retake changes. Without any wish it is another take with another seed.
 
     A wish says what shall be: asked twice it is fulfilled once. `emotions` by character; the
-    name "" means everybody in the shot.
+    name "" means everybody in the shot. With a `mask` (its place in the store) only that part of
+    the panel is painted anew, by prompt and seed; any other new take leaves such a part behind.
     """
 
     seed: int | None = None
     new_seed: bool = False
     prompt: str | None = None
     emotions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    mask: str | None = None
 
     @property
     def another_seed(self) -> bool:
@@ -35,12 +37,22 @@ class Wishes:
         return self.new_seed or (self.seed is None and self.prompt is None and not self.emotions)
 
 
-def plan(scopes: Sequence[scope.Scope], wishes: Wishes) -> Callable[..., edit.Change]:
-    """What makes these shots (or all shots of these episodes) anew in a storyboard."""
+def check(wishes: Wishes) -> None:
+    """Raise UsageError for wishes that contradict each other."""
     if wishes.seed is not None and (wishes.new_seed or not 0 <= wishes.seed <= _SEEDS):
         raise errors.UsageError(
             f"the seed must be from 0 to {_SEEDS}, and not be asked to be new as well"
         )
+    if wishes.mask is not None and (wishes.emotions or not (wishes.prompt or "").strip()):
+        raise errors.UsageError(
+            "a repaint needs a prompt that says what is to be seen there, and changes no emotion: "
+            "add --prompt"
+        )
+
+
+def plan(scopes: Sequence[scope.Scope], wishes: Wishes) -> edit.Plan:
+    """What makes these shots (or all shots of these episodes) anew in a storyboard."""
+    check(wishes)
 
     def change(board: model.Storyboard | None) -> edit.Change:
         if board is None:
@@ -70,6 +82,8 @@ def _means(asked: scope.Scope, episode: model.Episode, shot: model.Shot) -> bool
 
 
 def _again(shot: model.Shot, wishes: Wishes, name: str, board: model.Storyboard) -> model.Shot:
+    if wishes.mask is not None:
+        return _repainted(shot, wishes, wishes.mask)
     wished = shot
     if wishes.prompt is not None and shot.kind == "shot":
         wished = _prompted(wished, wishes.prompt, board)
@@ -87,7 +101,16 @@ def _again(shot: model.Shot, wishes: Wishes, name: str, board: model.Storyboard)
     if wished == shot and seed == keys.render_seed(shot):
         return shot
     take = shot.take + 1
-    return dataclasses.replace(wished, take=take, seed=(seed - (take - 1) * _GOLDEN) & _SEEDS)
+    return dataclasses.replace(
+        wished, take=take, seed=(seed - (take - 1) * _GOLDEN) & _SEEDS, repaint=None
+    )
+
+
+def _repainted(shot: model.Shot, wishes: Wishes, mask: str) -> model.Shot:
+    """The same take with a part of it painted anew; who can't is told by `look.Look.check`."""
+    seed = secrets.randbelow(_SEEDS) if wishes.new_seed else wishes.seed
+    now = model.Repaint(mask=mask, prompt=wishes.prompt or "", seed=seed)
+    return dataclasses.replace(shot, repaint=now)
 
 
 def _prompted(shot: model.Shot, prompt: str, board: model.Storyboard) -> model.Shot:
@@ -125,6 +148,8 @@ def _detail(episode: model.Episode, before: model.Shot, after: model.Shot) -> Ma
         pairs = zip(_labels(before), _labels(after), strict=True)
         told = [(old, new) for old, new in pairs if old != new]
         found["scene"] = [[old for old, _ in told], [new for _, new in told]]
+    if before.repaint != after.repaint:
+        found["repaint"] = [one.prompt if one else "" for one in (before.repaint, after.repaint)]
     if before.emotions != after.emotions:
         found["emotions"] = [list(before.emotions), list(after.emotions)]
     return found

@@ -64,12 +64,17 @@ def read(
     )
     characters = tuple(_character(one) for one in root.items("characters", MOST_CHARACTERS))
     _refuse_twice(root, "characters", [one.name for one in characters])
+    for n, one in enumerate(characters):
+        if "@" in one.name:  # it tells whose anchor an anchor is
+            root.refuse(f"characters[{n}].name", one.name, "holds an @, which no name may")
     known = {one.name for one in characters}
     speakers = known | _speakers(before)
     old = {episode.no: episode for episode in before.episodes} if before is not None else {}
+    there = _There(
+        names=frozenset(known), speakers=frozenset(speakers), masks=_masks(before), size=size
+    )
     episodes = tuple(
-        _episode(one, old, known, speakers, size)
-        for one in root.items("episodes", MOST_EPISODES, least=1)
+        _episode(one, old, there) for one in root.items("episodes", MOST_EPISODES, least=1)
     )
     _refuse_twice(root, "episodes", [str(one.no) for one in episodes])
     return model.Storyboard(
@@ -78,6 +83,26 @@ def read(
         characters=characters,
         episodes=tuple(sorted(episodes, key=lambda one: one.no)),
         left_out=tuple(_left_out(one, size) for one in root.items("left_out", MOST_LEFT_OUT)),
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class _There:
+    """What shots may name."""
+
+    names: frozenset[str]
+    speakers: frozenset[str]
+    masks: frozenset[str]
+    size: int  #: of the source text
+
+
+def _masks(before: model.Storyboard | None) -> frozenset[str]:
+    """The masks of a storyboard: a file of it can't bring others, which would have no picture."""
+    return frozenset(
+        shot.repaint.mask
+        for episode in (before.episodes if before is not None else ())
+        for shot in episode.shots
+        if shot.repaint is not None
     )
 
 
@@ -104,16 +129,10 @@ def _character(at: Place) -> model.Character:
     )
 
 
-def _episode(
-    at: Place,
-    old: Mapping[int, model.Episode],
-    known: Collection[str],
-    speakers: Collection[str],
-    size: int,
-) -> model.Episode:
+def _episode(at: Place, old: Mapping[int, model.Episode], there: _There) -> model.Episode:
     at.fields(required=("no", "title", "shots"), allowed=_names(model.Episode))
     no = at.number("no", 1, 999_999)
-    shots = [_shot(one, known, speakers, size) for one in at.items("shots", MOST_SHOTS, least=1)]
+    shots = [_shot(one, there) for one in at.items("shots", MOST_SHOTS, least=1)]
     before = old.get(no)
     return model.Episode(
         no=no,
@@ -156,13 +175,13 @@ def _numbered(shots: Sequence[model.Shot], old: Iterable[model.Shot]) -> tuple[m
     return tuple(made)
 
 
-def _shot(at: Place, known: Collection[str], speakers: Collection[str], size: int) -> model.Shot:
+def _shot(at: Place, there: _There) -> model.Shot:
     at.fields(required=(), allowed=_names(model.Shot))
     names = at.texts("characters", MOST_IN_SHOT, _NAME)
     for n, name in enumerate(names):
-        if name not in known:
-            at.refuse(f"characters[{n}]", name, "is no character of the storyboard", known)
-    lines = [_line(one, speakers, size) for one in at.items("lines", MOST_LINES)]
+        if name not in there.names:
+            at.refuse(f"characters[{n}]", name, "is no character of the storyboard", there.names)
+    lines = [_line(one, there.speakers, there.size) for one in at.items("lines", MOST_LINES)]
     return model.Shot(
         no=at.number("no", 0, 999_999, default=0),
         kind=at.choice("kind", KINDS, default="shot"),
@@ -179,7 +198,24 @@ def _shot(at: Place, known: Collection[str], speakers: Collection[str], size: in
         motion=at.choice("motion", MOTIONS, default="push"),
         seed=at.number("seed", 0, _SEEDS, default=0),
         take=at.number("take", 1, 10**6, default=1),
+        quality=at.choice("quality", ("", *model.QUALITIES), default=""),
+        repaint=_repaint(at, there.masks),
     )
+
+
+def _repaint(at: Place, masks: Collection[str]) -> model.Repaint | None:
+    if at.value.get("repaint") is None:
+        return None
+    inner = at.inside("repaint")
+    inner.fields(required=("mask", "prompt"), allowed=_names(model.Repaint))
+    mask = inner.text("mask", _NAME, empty=False)
+    if mask not in masks:
+        inner.refuse(
+            "mask", mask, "is no mask of this project: `manage.py retake SHOT --repaint MASK` adds "
+            "one", masks,
+        )  # fmt: skip
+    seed = inner.number("seed", 0, _SEEDS) if inner.value.get("seed") is not None else None
+    return model.Repaint(mask=mask, prompt=inner.text("prompt", _PROMPT, empty=False), seed=seed)
 
 
 def _lines(lines: Sequence[model.Line]) -> tuple[model.Line, ...]:

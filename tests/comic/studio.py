@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from mangen import settings, storage
 from mangen.comic import content, control, edit, graph, look, makers, plan, submit, text
 from mangen.comic.stages import storyboard
+from mangen.engines import protocol
 from mangen.ledger import invariants, jobs, ledger, scope
 
 WORDS = (
@@ -26,6 +27,7 @@ class Studio:
     book: ledger.Ledger
     folder: pathlib.Path
     project: int = 0
+    painter: protocol.Engine | None = None  #: instead of the deployment's own
 
     def __post_init__(self):
         self.chosen = settings.Settings(
@@ -37,15 +39,19 @@ class Studio:
         self.editor = edit.Editor(book=self.book, store=self.store, look_of=self.look_of)
 
     def look_of(self, project):
-        return look.of(
+        found = look.of(
             project.settings,
             makers.Makers(self.chosen, self.folder),
             makers.engine_class(self.chosen.voice_engine)(),
         )
+        return dataclasses.replace(found, painter=self.painter) if self.painter else found
 
-    def make(self, words=WORDS):
+    def make(self, words=WORDS, **drawn):
         source = text.decode(words.encode(), "a.txt")
-        self.project = submit.create(self.book, source, title="雪", chosen=self.chosen)
+        wishes = look.Wishes(**drawn)
+        self.project = submit.create(
+            self.book, source, title="雪", chosen=self.chosen, wishes=wishes
+        )
         return self
 
     def submit(self, episodes=None):

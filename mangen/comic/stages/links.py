@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from mangen import errors
-from mangen.comic import requests
+from mangen.comic import masks, requests
 from mangen.comic.stages import chain, engined, inputs, kit, likenesses, stage
 from mangen.engines import protocol
 from mangen.ledger import jobs
@@ -61,10 +61,7 @@ def _mask(path: pathlib.Path, panel: protocol.Panel) -> protocol.Mask:
         raise errors.StorageError(f"{path.name} in the artifact store is no whole picture")
     height, width = panel.image.shape[:2]
     laid = cv2.resize(mask, (width, height), interpolation=cv2.INTER_AREA)
-    return np.where(np.asarray(laid) > _PAINTED, 255, 0).astype(np.uint8)
-
-
-_PAINTED = 127  #: of 255: what is lighter is painted
+    return np.where(np.asarray(laid) > masks.PAINTED, 255, 0).astype(np.uint8)
 
 
 def _outpaint(
