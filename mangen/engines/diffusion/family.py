@@ -244,6 +244,11 @@ SDXL_DENOISE = Law(elements=158)  # with guidance; 79 without
 I2V_DENOISE = Law(elements=331.5)  # with guidance
 VAE_DECODE = Law(elements=768)  # a frame; as many frames as are decoded at once
 VAE_ENCODE = Law(elements=643)
+# Wan2.2-TI2V-5B and its VAE, which decodes its frames one after another and holds all it made
+WAN_DENOISE = Law(elements=98)  # a row, of which guidance takes two, and a frame of latents
+WAN_DECODE = Law(elements=5385)  # whatever the length
+WAN_HELD = Law(elements=3)  # a decoded frame
+WAN_ENCODE = Law(elements=491)
 
 
 def key_of(

@@ -81,6 +81,16 @@ def i2vgen_model(tiny):
 
 
 @pytest.fixture(scope="session")
+def wan_model(tiny):
+    """The tiny Wan2.2-TI2V as the registry would hold it, in single precision."""
+    index = checkpoint.read(tiny("wan22_ti2v"))
+    return registry.Model(
+        name="flow", folder=index.folder, family="wan", pipeline=index.pipeline,
+        dtype="float32", outline=index.outline,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
 def rt():
     """A runtime whose models stay and whose cache takes what a worker's takes."""
     return testing.Here(kinds={kind: cache_policy.Policy() for kind in KINDS})
