@@ -5,7 +5,6 @@ Importing an engine is light: what it draws with is loaded in the child that dra
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import pathlib
 from collections.abc import Mapping
@@ -65,11 +64,10 @@ class Makers:
 
     def spec(self, model: str) -> models.ModelSpec | None:
         """Answer the model of this name, where an engine that is here has it."""
-        for path in (self._own, *ENGINES.values()):
-            with contextlib.suppress(errors.SettingsError):
-                for spec in self.at(path).models().values():
-                    if spec.key == model:
-                        return spec
+        for path in (self._own, *ENGINES):
+            for spec in self.at(path).models().values():
+                if spec.key == model:
+                    return spec
         return None
 
 

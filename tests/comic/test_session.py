@@ -7,7 +7,7 @@ import time
 import pytest
 import sqlalchemy as sa
 
-from mangen import settings
+from mangen import errors, settings
 from mangen.comic.stages import door, kit, session, stage
 from mangen.ledger import jobs, ledger, migrate
 from mangen.pooling import testing, work
@@ -273,3 +273,103 @@ def test_a_ledger_that_goes_away_under_a_stage_charges_nobody(book, comic, job):
     with book.transaction() as conn:
         row = conn.execute(sa.text("select state, failures, error_kind from jobs")).one()
     assert tuple(row) == ("ready", 0, "resource")
+
+
+class Roomy(stage.Broken):
+    """Members of which `room` can begin; who is named `bad` can't ever. One step ends all."""
+
+    joinable = True
+
+    def __init__(self, room):
+        super().__init__(RuntimeError("never raised"))
+        self.room, self.here = room, {}
+
+    def add(self, key, job):
+        if job.params["text"] == "bad":
+            raise errors.EngineError("it says nothing")
+        if len(self.here) >= self.room:
+            raise MemoryError("no room")
+        self.here[key] = job
+
+    def step(self):
+        ended = {key: stage.Made() for key in self.here}
+        self.here.clear()
+        return ended
+
+    def drop(self, key):
+        self.here.pop(key, None)
+
+
+@pytest.fixture
+def several(book):
+    """Answer a function that makes ready voice jobs that say these words."""
+
+    def make(*texts):
+        wants = [
+            jobs.Wanted(
+                stage="voice", subject=f"e1/s1/l{n}", key=f"k{n}", queue="cpu", klass=1,
+                bucket=BUCKET, model="tone", params={"text": words},
+            )
+            for n, words in enumerate(texts, 1)
+        ]  # fmt: skip
+        with book.transaction() as conn:
+            made = book.insert_jobs(conn, book.insert_project(conn, title="t"), wants, by="test")
+            book.ready_jobs(conn, dict.fromkeys(made, 0.0))
+        return sorted(made)
+
+    return make
+
+
+def opened(book, tmp_path, members):
+    owner = jobs.Owner.parse(testing.Here().owner)
+    book.register(owner)
+    return session.StageSession(
+        BUCKET, members, owner, kit.Kit(settings.Settings(home=tmp_path), book)
+    )
+
+
+def test_who_joins_a_running_session_is_claimed_and_ends_by_itself(book, tmp_path, several):
+    first, second = several("one", "two")
+    one = opened(book, tmp_path, Roomy(2))
+    assert one.joinable
+    assert one.add([item(first, "a")]) == {}
+    assert one.add([item(second, "b")]) == {}
+    assert (state(book, first), state(book, second)) == ("running", "running")
+    assert one.drop("a", work.Why.REVOKED).status is work.Status.ABORTED
+    assert {key: made.status for key, made in one.step().items()} == {"b": work.Status.DONE}
+    assert (state(book, first), state(book, second)) == ("cancelled", "done")
+
+
+def test_who_joins_where_there_is_no_memory_is_parked_and_made_later(book, tmp_path, several):
+    first, bad, second, third = several("one", "bad", "two", "three")
+    one = opened(book, tmp_path, Roomy(1))
+    assert one.add([item(first, "a")]) == {}
+    with pytest.raises(MemoryError):
+        one.add([item(bad, "x"), item(second, "b"), item(third, "c")])
+    assert one.drop("x", work.Why.OOM).error == "it says nothing"  # it ended, and is told so
+    for key in "bc":  # claimed, though they never began
+        assert one.drop(key, work.Why.OOM).status is work.Status.PARKED
+    assert one.step()["a"].status is work.Status.DONE
+    for key, job in (("b", second), ("c", third)):
+        assert one.add([item(job, key)]) == {}
+        assert one.step()[key].status is work.Status.DONE
+    found = book.jobs([first, second, third])
+    assert {(row.state, row.attempt, row.failures) for row in found} == {("done", 1, 0)}
+    assert state(book, bad) == "failed"
+
+
+def test_who_never_has_memory_to_begin_waits_uncharged(book, tmp_path, several):
+    (only,) = several("one")
+    one = opened(book, tmp_path, Roomy(0))
+    with pytest.raises(MemoryError):
+        one.add([item(only, "a")])
+    outcome = one.drop("a", work.Why.NEVER_FITS)
+    assert outcome.status is work.Status.FAILED
+    (row,) = book.jobs([only])
+    assert (row.state, row.failures) == ("ready", 0)
+
+
+def test_the_members_of_plain_stages_are_not_joined(comic):
+    assert not comic.open(BUCKET, testing.Here()).joinable
+    assert not comic.open("animatic/illustrate/64x64", testing.Here()).joinable
+    assert not comic.open("elsewhere/illustrate/64x64", testing.Here()).joinable

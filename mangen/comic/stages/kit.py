@@ -46,6 +46,8 @@ class Kit:
 
     def spec(self, model: str) -> models.ModelSpec | None:
         """Answer the model of this name, if an engine of this worker has it."""
+        if not model:  # work that needs none
+            return None
         for spec in self.voice_models().values():
             if spec.key == model:
                 return spec
