@@ -77,25 +77,29 @@ def shot(request: Shown, family: str) -> Prompt:
     """A shot; raises EngineError where there is nothing to say about it."""
     writer = _Writer(tongue(family, request), named=family in BOTH)
     scene, figures = request.scene, request.figures
-    if not request.prompt.strip() and not figures and scene == protocol.SceneLabels():
+    blank = scene == protocol.SceneLabels()
+    if not request.prompt.strip() and not figures and blank:
         raise errors.EngineError(
             "a shot without a prompt, without anybody in it and without a scene can't be drawn by "
             "a model: give it a prompt, by `manage.py retake` or in its storyboard"
         )
     era = scene.era or next((one.sheet.era for one in figures), "")
-    head, tail = _parted(writer.own(request.prompt))
+    head, tail = _parted(writer.own(request.prompt, [one.sheet.name for one in figures]))
+    if isinstance(request, protocol.RepaintRequest):  # what is to be seen in a part of it
+        writer.say(head)
+        head = ""
     if scene.framing == "insert" and scene.focus:
         writer.say(writer.thing(scene.focus))
     else:
         writer.people(figures, era)
     writer.say(head)
-    if isinstance(request, protocol.ClipRequest):
-        writer.say(writer.label("motion", request.motion))
-    if not writer.said and scene == protocol.SceneLabels():
+    if not writer.said and blank:
         raise errors.EngineError(
-            f"nothing of the prompt is known in English ({', '.join(writer.left)}), which is all "
+            f"nothing of the prompt is known in English ({'、'.join(writer.left)}), which is all "
             "that the model reads: write the prompt in English"
         )
+    if isinstance(request, protocol.ClipRequest):
+        writer.say(writer.label("motion", request.motion))
     writer.scene(scene, era)
     if isinstance(request, protocol.PanelRequest) and request.memory:
         writer.say(writer.label("style", "memory"))
@@ -152,7 +156,7 @@ class _Writer:
         """Who it is, what it wears, how it looks, what it does and holds."""
         sheet = one.sheet
         said = [self.label("who", f"{sheet.sex} {one.age or sheet.age}")]
-        if self._named and not sheet.name.isspace() and self._own_tongue(sheet.name):
+        if self._named and sheet.name.strip() and self._own_tongue(sheet.name):
             said.insert(0, sheet.name)
         clothed = False
         for words in sheet.words:
@@ -167,7 +171,7 @@ class _Writer:
         if not clothed:
             said.append(self.label("clothes", sheet.era or era))
         said.append(self.label("emotion", one.emotion))
-        said.append(self.label("gesture", one.gesture))
+        said.append(self.label("gesture", one.gesture or ("speak" if one.speaking else "")))
         if one.held:
             holding = "holding {}" if self._tongue == "en" else "手拿{}"
             said.append(holding.format(self.thing(one.held)))
@@ -194,11 +198,16 @@ class _Writer:
         for section in ("place", "time", "weather", "mood"):
             self.say(self.label(section, getattr(scene, section)))
 
-    def own(self, text: str) -> str:
-        """The story's own words, in the prompt's language as far as they are known."""
+    def own(self, text: str, names: Sequence[str]) -> str:
+        """The story's own words, in the prompt's language as far as they are known.
+
+        Names say nothing in another language, and parts of them could be taken for words.
+        """
         text = " ".join(text.split())
         if self._tongue == "zh" or not wordbook.is_chinese(text):
             return text
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(name, "，") if wordbook.is_chinese(name) else text
         read = wordbook.english(text)
         self.left += read.left
         latin = re.sub(r"[^\x00-\u024f]+", " ", text).strip(" ,.;:!?-")
