@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pathlib
 import subprocess
@@ -49,15 +50,19 @@ def test(ctx: click.Context, *, arguments: Sequence[str]) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--json] [ARGUMENTS]...")
 @click.pass_context
 def bench(ctx: click.Context, *, name: str | None, arguments: Sequence[str]) -> None:
-    """Run one of tests/benchmarks; without NAME, list them.
+    """Run one of tests/benchmarks; without NAME, list them and what they measure.
 
     With --json the last line is one object.
     """
     folder = ROOT / "tests" / "benchmarks"
     _require(folder)
-    known = sorted(file.stem for file in folder.glob("[a-z]*.py") if file.stem != "conftest")
-    if name is None or name == "--json":
-        click.echo("\n".join(known))
+    known = _benchmarks(folder)
+    if name == "--json":
+        output.emit(known)
+        return
+    if name is None:
+        wide = max(map(len, known), default=0)
+        click.echo("\n".join(f"{one:{wide}}  {what}" for one, what in known.items()))
         return
     if name not in known:
         raise errors.UsageError(
@@ -113,6 +118,14 @@ def chaos(
     command += ["--keep"] * keep + ["--json"] * json_
     with tempfile.TemporaryDirectory(prefix="mangen-chaos-none-") as home:
         ctx.exit(subprocess.call(command, cwd=ROOT, env=_environment(home)))
+
+
+def _benchmarks(folder: pathlib.Path) -> dict[str, str]:
+    """Benchmark -> what it measures, the first line of its own docstring; none is imported."""
+    return {
+        file.stem: (ast.get_docstring(ast.parse(file.read_bytes())) or "").partition("\n")[0]
+        for file in sorted(folder.glob("[a-z]*.py"))
+    }
 
 
 def _without_torch(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import subprocess
@@ -9,7 +10,7 @@ import sys
 
 import pytest
 
-from mangen.cli import dev
+from mangen.cli import dev, main
 
 TESTS = pathlib.Path(__file__).parents[1]
 #: a file that wants what is not there, one whose test does, and one that wants something else
@@ -59,6 +60,20 @@ def test_a_part_and_what_a_person_steps_through_stay_in_one_process(cores, argum
 def test_one_core_has_one_process(cores):
     cores(1)
     assert dev._processes(()) == []
+
+
+def test_bench_without_a_name_says_what_each_measures(capsys):
+    files = {file.stem for file in (TESTS / "benchmarks").glob("[a-z]*.py")}
+    assert main.main(["bench"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    listed = dict(line.split(maxsplit=1) for line in lines)
+    assert set(listed) == files
+    assert all(
+        what.endswith(".") and len(line) <= 110
+        for line, what in zip(lines, listed.values(), strict=True)
+    )
+    assert main.main(["bench", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == listed
 
 
 def test_leaving_torch_out_is_said_to_the_tests_and_not_to_pytest():
