@@ -7,6 +7,7 @@ prompts are encoded and need not stay. Asked before either is loaded; no torch h
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,14 @@ _STEPS, _GUIDANCE = 50, 5.0
 _MOST, _PIXELS, _FRAMES = 1280, 1280 * 704, 121
 #: bytes over its weights that the text encoder takes for a full prompt in half precision
 _READ = 121 * 2**20
+
+#: layers that diffusers and transformers load in single precision, by component and precision
+_SMALL = frozenset({"time_embedder", "scale_shift_table", "norm1", "norm2", "norm3"})
+_SINGLE = {
+    ("transformer", "float16"): _SMALL,
+    ("transformer", "bfloat16"): _SMALL,
+    ("text_encoder", "float16"): frozenset({"wo"}),
+}
 
 
 class Wan:
@@ -148,7 +157,17 @@ def _peaks(model: registry.Model, task: family.Task, members: int) -> Mapping[st
 
 @functools.lru_cache(maxsize=64)
 def _bytes(model: registry.Model, *parts: str) -> int:
-    return checkpoint.read(model.folder, model.variant).nbytes(model.precision, parts)
+    """Bytes of those components, as the libraries keep them: some layers in single precision."""
+    index = checkpoint.read(model.folder, model.variant)
+    single = sum(
+        math.prod(shape)
+        for part in parts
+        for file in index.components[part].files
+        for name, shape in file.shapes.items()
+        if not _SINGLE.get((part, model.dtype), frozenset()).isdisjoint(name.split("."))
+    )
+    more = family.ELEMENT["float32"] - family.ELEMENT[model.dtype]
+    return index.nbytes(model.precision, parts) + single * more
 
 
 def _key(model: registry.Model) -> str:
