@@ -1,12 +1,14 @@
 """What size a model is asked for: the frame's proportions, and as many pixels as it draws best.
 
-The rule. A model draws well at about the number of pixels that it was taught with (BEST), whatever
-the frame: the size that is asked for has the frame's proportions and that many pixels, or as many
-as the registration allows where that is less; its sides are multiples of 64 where both are 512 or
-more, and always legal for the family. What comes out is cut to the frame's proportions, and made
-larger (Lanczos) where it is smaller than the frame: never smaller, so a panel's camera has all that
-was drawn. Finer detail than that is the upscale stage's. A video model's clip is as long as the
-shot, in halves of a second, or as long as the model can; its frames are spread over the shot's.
+The rule. A model draws well at about the number of pixels that it was taught with, whatever the
+frame: the size that is asked for has the frame's proportions and that many pixels, or as many as
+the registration allows where that is less; its sides are multiples of 64 where both are 512 or
+more, and always legal for the family. How many pixels that is, a UNet's configuration tells; of
+others about a million, of video models somewhat less. What comes out is cut to the frame's
+proportions, and made larger (Lanczos) where it is smaller than the frame: never smaller, so a
+panel's camera has all that was drawn. Finer detail than that is the upscale stage's. A video
+model's clip is as long as the shot, in halves of a second, or as long as the model can; its frames
+are spread over the shot's.
 
 Sizes depend on the frame alone, never on a panel's own: a bucket is known before there is a panel.
 No torch here.
@@ -19,11 +21,12 @@ from collections.abc import Mapping
 
 from mangen import errors
 from mangen.engines import protocol
-from mangen.engines.diffusion import family, players
+from mangen.engines.diffusion import configs, family, players, registry
 
 #: pixels of a picture that the models of a family were taught with
-BEST: Mapping[str, int] = {"i2vgen": 704 * 1280, "wan": 704 * 1280}
-_BEST = 1024 * 1024  #: of all others
+_TAUGHT: Mapping[str, int] = {"i2vgen": 704 * 1280, "wan": 704 * 1280}
+_MILLION = 1024 * 1024  #: of those that tell nothing
+_LATENT = 8  #: pixels of a UNet's sample, a side
 _COARSE = 64  #: multiples that all models like
 _COARSE_FROM = 512
 LEAST, MOST = 64, 4096  #: sides of a frame, in pixels
@@ -33,13 +36,20 @@ _BEAT = 12  #: clips are asked for in multiples of so many frames, and one: buck
 TILES_AT_ONCE = 4  #: of one large panel
 
 
+def best(model: registry.Model) -> int:
+    """How many pixels a model draws best, and may."""
+    sample = configs.read(model.folder, "unet").get("sample_size")
+    taught = (sample * _LATENT) ** 2 if isinstance(sample, int) else _MILLION
+    pixels = _TAUGHT.get(model.family, taught)
+    return min(pixels, model.limits.pixels or pixels)
+
+
 def size(player: players.Player, width: int, height: int, frames: int = 1) -> tuple[int, int, int]:
     """Width, height and frames that a model is asked for, for a frame of that size.
 
     Raises SizeError that names the nearest size where its proportions are far from the frame's.
     """
-    model = player.model
-    pixels = min(BEST.get(model.family, _BEST), model.limits.pixels or _BEST)
+    model, pixels = player.model, best(player.model)
     ideal = math.sqrt(pixels * width / height), math.sqrt(pixels * height / width)
     if min(ideal) >= _COARSE_FROM:
         wide, high = (round(side / _COARSE) * _COARSE for side in ideal)
@@ -57,9 +67,7 @@ def size(player: players.Player, width: int, height: int, frames: int = 1) -> tu
 
 def tile(player: players.Player, width: int, height: int) -> tuple[int, int]:
     """Width and height of the tiles that a large panel is made of: square, or as narrow as it."""
-    model = player.model
-    pixels = min(BEST.get(model.family, _BEST), model.limits.pixels or _BEST)
-    side = math.isqrt(pixels)
+    model, side = player.model, math.isqrt(best(player.model))
     wide, high, _ = player.family.legal(model, min(side, width), min(side, height), 1)
     return wide, high
 
@@ -114,7 +122,8 @@ def _task(
 ) -> family.Task:
     import numpy as np  # noqa: PLC0415 - the seam needs none
 
-    picture = np.zeros((8, 8, 3), np.uint8)
+    # of the task's own size, and no bytes
+    picture = np.broadcast_to(np.uint8(0), (height, width, 3))
     painted = isinstance(request, (protocol.RepaintRequest, protocol.OutpaintRequest))
     drawn = isinstance(request, (protocol.AnchorRequest, protocol.PanelRequest))
     figures = () if isinstance(request, (protocol.AnchorRequest, protocol.EncodeRequest)) else (
@@ -128,9 +137,7 @@ def _task(
         frames=frames,
         images=() if drawn else (picture,),
         mask=picture[..., 0] if painted else None,
-        characters=tuple(
-            family.CharacterFeatures(name=one.sheet.name, picture=picture) for one in figures
-        ),
+        characters=tuple(family.CharacterFeatures(name=one.sheet.name) for one in figures),
     )
 
 
