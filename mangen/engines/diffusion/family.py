@@ -142,6 +142,10 @@ class Family(Protocol):
         """Bytes over the weights, by theory: the largest stage's."""
         ...
 
+    def steps(self, model: registry.Model) -> int:
+        """How many steps a task gets that leaves them to the model."""
+        ...
+
     def cap(self, model: registry.Model, task: Task) -> int:
         """The largest batch worth trying; 1 where the family can't batch."""
         ...

@@ -71,6 +71,10 @@ class Generic:
     def peak(self, model: registry.Model, task: family.Task, members: int) -> int:
         return max(stage.peak for stage in self.stages(model, task, members))
 
+    def steps(self, model: registry.Model) -> int:
+        """As its scheduler usually takes: what its own call would, is known when it is loaded."""
+        return schedulers.steps(model, None)
+
     def cap(self, model: registry.Model, task: family.Task) -> int:  # noqa: ARG002 - of every task
         return 1
 

@@ -84,6 +84,9 @@ class I2vGen:
     def peak(self, model: registry.Model, task: family.Task, members: int) -> int:
         return max(_peaks(model, task, members).values())
 
+    def steps(self, model: registry.Model) -> int:
+        return steps(model, None)
+
     def cap(self, model: registry.Model, task: family.Task) -> int:  # noqa: ARG002 - of every task
         return model.limits.batch or _CAP
 

@@ -12,7 +12,6 @@ from mangen.engines.diffusion import (
     order,
     painting,
     players,
-    schedulers,
     shapes,
     tiles,
 )
@@ -55,5 +54,5 @@ def _steps(player: players.Player) -> int | None:
     """Previews take a quarter of the steps, unless a model of their own makes them."""
     if player.quality == "final" or player.own:
         return None
-    whole = schedulers.steps(player.model, None)
+    whole = player.family.steps(player.model)
     return min(whole, max(_PREVIEW_STEPS, whole // 4))

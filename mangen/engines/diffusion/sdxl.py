@@ -75,6 +75,9 @@ class Sdxl:
     def peak(self, model: registry.Model, task: family.Task, members: int) -> int:
         return max(stage.peak for stage in self.stages(model, task, members))
 
+    def steps(self, model: registry.Model) -> int:
+        return schedulers.steps(model, None)
+
     def cap(self, model: registry.Model, task: family.Task) -> int:  # noqa: ARG002 - of every task
         return model.limits.batch or _CAP
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pathlib
 
 import av
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from mangen.engines import protocol
 from mangen.engines.diffusion import engine as engines
-from mangen.engines.diffusion import enrolment, registry
+from mangen.engines.diffusion import enrolment, orders, registry
 from tests.engines.diffusion import engined
 
 SHEET = protocol.CharacterSheet(name="闰土", sex="male", age="child", words=("毡帽",), seed=3)
@@ -30,10 +31,10 @@ CLIP = protocol.ClipRequest(
 def engine_of(tiny, tmp_path):
     """An engine whose registry holds one tiny model."""
 
-    def of(name, **limits):
+    def of(name, steps=2, **limits):
         home = tmp_path / name
         model = enrolment.enrol(
-            name, tiny(name), dtype="float32", steps=2,
+            name, tiny(name), dtype="float32", steps=steps,
             limits=registry.Limits(pixels=96 * 160, **limits),
         )  # fmt: skip
         registry.Registry(home).add(model)
@@ -104,3 +105,15 @@ def test_shots_of_about_one_length_share_a_bucket(engine_of):
     assert lengths[24] == lengths[27]
     assert lengths[60] == lengths[200]  # as long as it can
     assert len(set(lengths.values())) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "final"), [("flux2_klein", SHOT, 4), ("wan22_ti2v", CLIP, 50)]
+)
+def test_previews_take_a_quarter_of_the_families_own_steps(engine_of, name, request_, final):
+    engine = engine_of(name, steps=None)
+    quick = dataclasses.replace(request_, quality="preview")
+    player = engine._player(quick)
+    assert player.family.steps(player.model) == final
+    order = orders.of(player, quick, pathlib.Path("unused.mp4"))
+    assert {task.steps for task in order.tasks.values()} == {max(4, final // 4)}
