@@ -71,10 +71,13 @@ WHERE NOT EXISTS (
 );
 
 -- name: events_replay
--- each event leaves the state that the one before it entered, and the last entered the row's
+-- each event leaves the state that the one before it entered, of the attempt that a claim began;
+-- and the last is of the row's state and attempt
 WITH chain AS (
-    SELECT job, id, query, "from", "to",
+    SELECT job, id, query, "from", "to", attempt,
         lag("to") OVER w AS before,
+        coalesce(lag(attempt) OVER w, CASE WHEN query <> 'revive_jobs' THEN 0 END)
+            + CASE WHEN query = 'claim_jobs' THEN 1 ELSE 0 END AS claimed,
         lead(id) OVER w IS NULL AS last
     FROM events WINDOW w AS (PARTITION BY job ORDER BY id)
 )
@@ -85,11 +88,52 @@ WHERE "from" IS DISTINCT FROM before
     -- revived after its history was pruned
     AND NOT (before IS NULL AND query = 'revive_jobs')
 UNION ALL
+SELECT job, 'event ' || id || ' is of attempt ' || attempt || ', not of attempt ' || claimed
+FROM chain
+WHERE attempt <> claimed
+UNION ALL
 SELECT j.id, 'is ' || j.state || ', but its last event says ' || coalesce(c."to", 'nothing')
 FROM jobs j LEFT JOIN chain c ON c.job = j.id AND c.last
 WHERE c."to" IS DISTINCT FROM j.state
     AND (c.job IS NOT NULL OR j.settled_at IS NULL
-        OR j.settled_at > clock_timestamp() - interval '12 hours');
+        OR j.settled_at > clock_timestamp() - interval '12 hours')
+UNION ALL
+SELECT j.id, 'is at attempt ' || j.attempt || ', but its last event is of attempt ' || c.attempt
+FROM jobs j JOIN chain c ON c.job = j.id AND c.last
+WHERE c.attempt <> j.attempt;
+
+-- name: attempts_fenced
+-- an attempt is open while its job runs it, and only then; the last one of a done job, and no other
+-- one, is done; who claimed an attempt ends it
+SELECT t.job, 'attempt ' || t.attempt || ' of ' || t.owner || ' was never ended, and the job is '
+    || j.state || ' at attempt ' || j.attempt AS detail
+FROM attempts t JOIN jobs j ON j.id = t.job
+WHERE t.outcome IS NULL AND NOT (j.state = 'running' AND j.attempt = t.attempt)
+UNION ALL
+SELECT t.job, 'attempt ' || t.attempt || ' ended done, and the job is ' || j.state
+    || ' at attempt ' || j.attempt
+FROM attempts t JOIN jobs j ON j.id = t.job
+WHERE t.outcome = 'done' AND NOT (j.state = 'done' AND j.attempt = t.attempt)
+UNION ALL
+SELECT j.id, j.state || ' by attempt ' || j.attempt || ', which '
+    || CASE
+        WHEN t.job IS NULL THEN 'has no row'
+        WHEN t.outcome IS NOT NULL THEN 'ended ' || t.outcome
+        ELSE 'is open by ' || t.owner
+    END
+FROM jobs j LEFT JOIN attempts t ON t.job = j.id AND t.attempt = j.attempt
+WHERE (j.state = 'done' AND t.outcome IS DISTINCT FROM 'done')
+    OR (j.state = 'running' AND (t.job IS NULL OR t.owner <> j.owner OR t.outcome IS NOT NULL))
+UNION ALL
+SELECT j.id, 'is at attempt ' || j.attempt || ' and has ' || count(t.job) || ' attempts'
+FROM jobs j LEFT JOIN attempts t ON t.job = j.id
+GROUP BY j.id HAVING count(t.job) <> j.attempt
+UNION ALL
+SELECT e.job, e.query || ' of attempt ' || e.attempt || ' by ' || coalesce(e.owner, 'nobody')
+    || ', which ' || t.owner || ' had claimed'
+FROM events e JOIN attempts t ON t.job = e.job AND t.attempt = e.attempt
+WHERE e.query IN ('claim_jobs', 'finish_job', 'fail_job', 'release_owner')
+    AND e.owner IS DISTINCT FROM t.owner;
 
 -- name: artifacts_accepted
 SELECT a.job, a.path || ' belongs to attempt ' || a.attempt || ', which ended '

@@ -4,6 +4,12 @@ import pytest
 
 from mangen.ledger import invariants, jobs, queries
 
+#: an attempt of a done job that nobody claimed
+SECOND = """
+insert into attempts (job, attempt, owner, device, ended_at, outcome)
+values (:done, 2, 'w', 'cpu', clock_timestamp(), '{}')
+"""
+
 
 @pytest.fixture
 def ledger_at_work(book, wanted, request):
@@ -22,6 +28,11 @@ def ledger_at_work(book, wanted, request):
     yield desk, a, running, shot
     desk.sql("delete from events")  # what was broken is not the next check's business
     desk.sql("truncate jobs cascade")
+
+
+def told(desk):
+    with desk.book.transaction() as conn:
+        return [(one.name, one.detail) for one in invariants.check(conn, None, 30.0)]
 
 
 def event(desk, job, query, frm, to):
@@ -136,10 +147,70 @@ def test_a_job_without_any_event_is_seen(ledger_at_work):
     assert desk.broken() == {"events_replay"}
 
 
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("update events set attempt = 3 where query = 'claim_jobs'", "is of attempt 3, not of"),
+        ("update events set attempt = 1 where query = 'ready_jobs'", "is of attempt 1, not of"),
+        ("update events set attempt = 0 where query = 'finish_job'", "is of attempt 0, not of"),
+        (
+            "update jobs set attempt = 2 where state = 'done'",
+            "is at attempt 2, but its last event is of attempt 1",
+        ),
+    ],
+)
+def test_an_event_of_another_attempt_is_seen(ledger_at_work, how, said):
+    desk, *_ = ledger_at_work
+    desk.sql(how)
+    assert any(said in detail for name, detail in told(desk) if name == "events_replay")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (
+            "insert into attempts (job, attempt, owner, device) values (:done, 2, 'w', 'cpu')",
+            "attempt 2 of w was never ended, and the job is done at attempt 1",
+        ),
+        (
+            SECOND.format("done"),
+            "attempt 2 ended done, and the job is done at attempt 1",
+        ),
+        (
+            "update attempts set outcome = null, ended_at = null where job = :done",
+            "done by attempt 1, which is open by w/0/1",
+        ),
+        ("delete from artifacts; delete from attempts", "done by attempt 1, which has no row"),
+        (
+            "update attempts set outcome = 'lost', ended_at = now() where outcome is null",
+            "running by attempt 1, which ended lost",
+        ),
+        (
+            "update attempts set owner = 'thief' where outcome is null",
+            "running by attempt 1, which is open by thief",
+        ),
+        (
+            SECOND.format("lost"),
+            "is at attempt 1 and has 2 attempts",
+        ),
+        (
+            "update events set owner = 'thief' where job = :done and query = 'finish_job'",
+            "finish_job of attempt 1 by thief, which w/0/1 had claimed",
+        ),
+    ],
+)
+def test_an_attempt_that_is_not_its_job_s_is_seen(ledger_at_work, how, said):
+    desk, done, *_ = ledger_at_work
+    for statement in how.split("; "):
+        desk.sql(statement, **({"done": done} if ":done" in statement else {}))
+    found = [detail for name, detail in told(desk) if name == "attempts_fenced"]
+    assert any(said in detail for detail in found), found
+
+
 def test_an_artifact_of_an_attempt_that_was_not_accepted_is_seen(ledger_at_work):
     desk, *_ = ledger_at_work
     desk.sql("update attempts set outcome = 'lost' where outcome = 'done'")
-    assert desk.broken() == {"artifacts_accepted"}
+    assert desk.broken() == {"artifacts_accepted", "attempts_fenced"}
 
 
 def test_a_row_without_its_file_is_seen(ledger_at_work):
