@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from mangen.ledger import jobs
 if TYPE_CHECKING:
     from mangen.comic.stages import inputs, kit
 
+_PNG = b"\x89PNG\r\n\x1a\n"
 _FAST = 1  #: PNG compression level: files live on a local disk and are read once
 
 
@@ -32,16 +34,44 @@ def write(image: protocol.Image, path: pathlib.Path) -> pathlib.Path:
 
 
 def read(path: pathlib.Path) -> protocol.Image:
-    """Read a picture as RGB or RGBA; raises StorageError where it is not whole."""
+    """Read a picture as RGB or RGBA bytes: grey and 16-bit ones are converted.
+
+    Raises StorageError where it is not whole, moves, or holds no picture that can be converted.
+    """
     import cv2  # noqa: PLC0415 - heavy, and only children draw
     import numpy as np  # noqa: PLC0415 - heavy, and only children draw
 
-    data = np.frombuffer(path.read_bytes(), np.uint8)
+    raw = path.read_bytes()
+    data = np.frombuffer(raw, np.uint8)
     image = cv2.imdecode(data, cv2.IMREAD_UNCHANGED) if data.size else None
-    if image is None or image.ndim != 3:
+    if image is None or image.ndim not in (2, 3):
         raise errors.StorageError(f"{path.name} in the artifact store is no whole picture")
-    order = cv2.COLOR_BGR2RGB if image.shape[2] == 3 else cv2.COLOR_BGRA2RGBA
+    _check_still(path, raw)
+    if image.dtype == np.uint16:
+        image = ((image.astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
+    channels = 1 if image.ndim == 2 else image.shape[2]
+    order = {1: cv2.COLOR_GRAY2RGB, 3: cv2.COLOR_BGR2RGB, 4: cv2.COLOR_BGRA2RGBA}.get(channels)
+    if image.dtype != np.uint8 or order is None:
+        raise errors.StorageError(
+            f"{path.name} in the artifact store holds {channels} channels of {image.dtype}: a "
+            "picture of 8 or 16 bits, grey, RGB or RGBA, is needed"
+        )
     return np.asarray(cv2.cvtColor(image, order), np.uint8)
+
+
+def _check_still(path: pathlib.Path, raw: bytes) -> None:
+    """Raise StorageError for a picture of several frames: nobody said which of them is meant."""
+    if raw.startswith(_PNG):  # all of our own are, and most are large
+        moves = b"acTL" in raw[: max(0, raw.find(b"IDAT"))]
+    else:
+        from PIL import Image  # noqa: PLC0415 - heavy, and files of others are rare here
+
+        with Image.open(io.BytesIO(raw)) as opened:
+            moves = getattr(opened, "n_frames", 1) > 1
+    if moves:
+        raise errors.StorageError(
+            f"{path.name} in the artifact store moves: a picture of one frame is needed"
+        )
 
 
 def panel_files(
