@@ -155,6 +155,12 @@ def remove(*, name: str, json_: bool) -> None:
 @click.option("--frames", type=click.IntRange(min=1), help="Of a clip; by default about 16.")
 @click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
+    "--references",
+    type=click.IntRange(min=0, max=16),
+    default=0,
+    help="Pictures of people that a panel is drawn from, where the model looks at them.",
+)
+@click.option(
     "--vram",
     type=click.FloatRange(min=0, min_open=True),
     default=22.0,
@@ -170,10 +176,11 @@ def estimate(
     size: tuple[int, int] | None,
     frames: int | None,
     batch: int,
+    references: int,
     vram: float,
     json_: bool,
 ) -> None:
-    """Tell the bytes of a model's work, stage by stage, and the largest batch a card holds.
+    """Tell the bytes of a model's work, part by part, and the largest batch a card holds.
 
     Theory: a worker measures, and comes to its own. Exit code 1 where the batch does not fit.
     """
@@ -185,9 +192,9 @@ def estimate(
     found = [
         estimates.of(
             model, role, width=width, height=height, frames=frames, batch=batch,
-            card=int(vram * _GIB),
+            references=references, card=int(vram * _GIB),
         )
-        for role in model.roles
+        for role in estimates.roles(model)
     ]  # fmt: skip
     if json_:
         output.emit([{**dataclasses.asdict(one), "fits": one.fits} for one in found])
@@ -322,6 +329,12 @@ def _sheet(found: Sequence[estimates.Estimate]) -> table.Table:
             f"{one.largest}"
             + (f" ({one.first} until measured)" if one.first < one.largest else ""),
         )
+        for part in one.parts:
+            own = estimates.gib(part.weights) + " of its own" if part.weights else ""
+            most = " (the largest)" if part.peak == one.peak else ""
+            rows.add_row(
+                f"  {part.name}", "", "", own, estimates.gib(part.peak) + most, style="dim"
+            )
     return rows
 
 

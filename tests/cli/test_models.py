@@ -92,28 +92,81 @@ def test_a_bad_folder_is_refused_and_nothing_is_written(run, tmp_path):
     assert not (tmp_path / "var").exists()
 
 
-def test_an_estimate_is_told_by_stage(run, tmp_path):
+def test_an_estimate_is_told_by_stage_and_part(run, tmp_path):
     run("add", "sd", forged.checkpoint(tmp_path / "m", forged.SMALL), "--max-batch", 3)
     code, out, _ = run("estimate", "sd", "--size", "768x1344", "--batch", 2)
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[1:]] == [
-        "illustrate", "anchor", "repaint", "upscale",
+        "illustrate", "denoise", "decode", "anchor", "denoise", "decode",
+        "repaint", "encode", "denoise", "decode", "upscale", "encode", "denoise", "decode",
     ]  # fmt: skip
+    largest = [line.split()[0] for line in out.splitlines() if "the largest" in line]
+    assert largest == ["decode"] * 4
     code, out, err = run("estimate", "sd", "--batch", 4)
     assert (code, "4 at once are too many: this model runs 3 at most" in err) == (1, True)
     code, out, err = run("estimate", "sd", "--size", "1024x1024", "--vram", 2)
     assert code == 1
     assert "illustrate does not fit on 2 GiB; what would: " in err
     code, out, _ = run("estimate", "sd", "--size", "1024x1024", "--vram", 2, "--json")
-    assert json.loads(out)[0]["instead"][-1] == "a card that has 4 GiB"
+    told = json.loads(out)[0]
+    assert told["instead"][-1] == "a card that has 4 GiB"
+    assert [part["name"] for part in told["parts"]] == ["denoise", "decode"]
     code, _, err = run("estimate", "sd", "--size", "770x1344")
     assert (code, "768x1344" in err) == (1, True)
 
 
-def test_a_family_that_is_not_built_says_so(run, tmp_path):
-    run("add", "x", forged.checkpoint(tmp_path / "x", forged.SMALL, pipeline="PixArtPipeline"))
-    code, _, err = run("estimate", "x")
-    assert (code, "can't run its family yet: generic (PixArtPipeline)" in err) == (2, True)
+@pytest.fixture(params=forged.FAMILIES)
+def kind(request):
+    """A family, and how to write a folder of it whose tensors have four numbers."""
+    pipeline, parts, options = forged.FAMILIES[request.param]
+    less = forged.small(parts)
+    heavy = next(name for name in ("unet", "transformer") if name in parts)
+
+    def make(folder, dtype="F16"):
+        return forged.checkpoint(folder, less, dtype, pipeline, **options)
+
+    return request.param, heavy, make
+
+
+def test_every_family_is_added_and_estimated(run, tmp_path, kind):
+    name, _, make = kind
+    code, out, _ = run("add", "x", make(tmp_path / "x"), "--json")
+    assert (code, json.loads(out)["family"]) == (0, name)
+    stages = {
+        "image": "illustrate", "anchor": "anchor", "inpaint": "repaint", "upscale": "upscale",
+        "video": "animate",
+    }  # fmt: skip
+    wanted = [stages[role] for role in json.loads(out)["roles"]]
+    code, out, _ = run("estimate", "x", "--size", "512x512", "--json")
+    assert code == 0
+    told = [one["stage"] for one in json.loads(out)]
+    assert [stage for stage in told if stage != "encode"] == wanted
+    assert ("encode" in told) == (name == "i2vgen")
+
+
+def test_bad_input_is_named_whatever_the_family(run, tmp_path, kind):
+    _, heavy, make = kind
+    broken = make(tmp_path / "broken")
+    lost = broken / heavy / forged.sharded(broken / heavy)[1]
+    lost.unlink()
+    code, _, err = run("add", "x", broken)
+    assert (code, f"{lost} is missing (1 of 3 shards" in err.replace("\n", "")) == (2, True)
+    code, _, err = run("add", "x", make(tmp_path / "wide", "F64"))
+    assert (code, "holds float64" in err) == (2, True)
+    (tmp_path / "none").mkdir()
+    code, _, err = run("add", "x", tmp_path / "none")
+    assert (code, "is no diffusers checkpoint" in err) == (2, True)
+    folder = make(tmp_path / "x")
+    assert run("add", "x", folder)[0] == 0
+    code, _, err = run("estimate", "x", "--size", "515x509")
+    assert (code, "x can't make 515x509" in err, "the nearest size it can make" in err) == (
+        1, True, True,
+    )  # fmt: skip
+    assert re.search(r"it can make is 5\d\dx5\d\d", err.replace("\n", " "))
+    code, _, err = run("estimate", "x", "--size", "512x512", "--vram", 0.45)
+    assert (code, "what would:" in err, "a card that has" in err) == (1, True, True)
+    code, _, err = run("warm", "x", "--device", "cuda:77")
+    assert (code, "cuda:77" in err) == (2, True)
 
 
 _LIGHT = """
@@ -146,8 +199,17 @@ def test_tiny_models_are_made_and_tried(run, tmp_path):
     assert (code, "is there already" in err) == (2, True)
     code, out, _ = run("add", "sd", folder / "sdxl")
     assert out == "sd: StableDiffusionXLPipeline, float32, plays image, anchor, inpaint, upscale\n"
-    code, out, _ = run("warm", "sd", "--device", "cpu", "--json")
-    assert (code, json.loads(out)["device"]) == (0, "cpu")
+    for name, roles in (
+        ("i2vgen_xl", "video"), ("flux2_klein", "no role"), ("wan22_ti2v", "no role"),
+    ):  # fmt: skip
+        code, out, _ = run("add", name, folder / name)
+        assert out.endswith(f", float32, plays {roles}\n")
+    for name in ("sd", "i2vgen_xl", "flux2_klein", "wan22_ti2v"):
+        code, out, _ = run("warm", name, "--device", "cpu", "--json")
+        assert (code, json.loads(out)["device"]) == (0, "cpu")
+    code, out, _ = run("add", "klein", folder / "flux2_klein", "--role", "image", "--json")
+    told = json.loads(out)
+    assert (told["family"], told["plays"]) == ("flux_klein", ["image"])
 
 
 def test_what_the_page_shows_are_commands(run):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib.util
 import pathlib
 from collections.abc import Callable, Iterable
 
@@ -55,7 +54,7 @@ def enrol(
     model = registry.Model(
         name=name,
         folder=index.folder,
-        family=kind if _serves(kind, index) else "generic",
+        family=kind if family.of(kind).serves(index) else "generic",
         pipeline=index.pipeline,
         dtype=dtype or (index.dtype if index.dtype in weights.RUN_IN else "bfloat16"),
         roles=abilities.of(index, kind),
@@ -91,12 +90,6 @@ def _check_quantise(name: str, index: checkpoint.Index) -> None:
             raise errors.ModelError(
                 f"{one.folder} was made smaller already ({one.quantised}): leave --quantise"
             )
-
-
-def _serves(kind: str, index: checkpoint.Index) -> bool:
-    """Whether the family that its class names can run a folder; one not built yet is believed."""
-    built = importlib.util.find_spec(f"mangen.engines.diffusion.{kind}") is not None
-    return not built or family.of(kind).serves(index)
 
 
 def _index(folder: pathlib.Path, dtype: str, variant: str | None) -> checkpoint.Index:

@@ -6,17 +6,30 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
-from mangen import errors
-from mangen.engines.diffusion import family, registry, weights
+from mangen.engines.diffusion import family, float8, registry, weights
+from mangen.pooling import models
 from mangen.pooling.devices import cuda
 
 #: stage of the ledger that each role's work belongs to
 STAGES = {
     "image": "illustrate", "anchor": "anchor", "inpaint": "repaint", "upscale": "upscale",
-    "video": "animate",
+    "video": "animate", "encode": "encode",
 }  # fmt: skip
 GIB = 2**30
 _FRAMES = 16  #: of a clip where nobody says how many
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A part of the work: `peak` bytes over the weights.
+
+    `weights` are those of a model of its own, which needs no place beside the others; 0: it runs
+    the model itself.
+    """
+
+    name: str
+    peak: int
+    weights: int = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +49,7 @@ class Estimate:
     batch: int
     weights: int
     peak: int  #: of the batch, over the weights
+    parts: tuple[Part, ...]  #: of the batch's work, in their order
     reserved: int  #: what the gate asks for it until peaks were measured
     largest: int
     first: int
@@ -55,18 +69,19 @@ def of(
     height: int,
     frames: int | None = None,
     batch: int = 1,
+    references: int = 0,
     card: int = 22 * GIB,
 ) -> Estimate:
-    """Estimate one role's work on a card of so many bytes.
+    """Estimate one role's work on a card of so many bytes; a picture shows so many references.
 
     Raises SizeError that names the nearest size which the model can make.
     """
     owner = family_of(model)
     length = 1 if role != "video" else frames or owner.legal(model, width, height, _FRAMES)[2]
     owner.legal(model, width, height, length, strict=True)
-    task = _task(role, width, height, length)
+    task = _task(role, width, height, length, references)
     spec = owner.spec(model, role)
-    room = card - cuda.CONTEXT_GUESS - spec.weight_bytes
+    room = card - cuda.CONTEXT_GUESS - _weights(owner, model, task)
     cap = owner.cap(model, task)
     peaks = [owner.peak(model, task, members) for members in range(1, cap + 1)]
     largest = sum(peak <= room for peak in peaks)
@@ -80,6 +95,14 @@ def of(
         batch=batch,
         weights=spec.weight_bytes,
         peak=peak,
+        parts=tuple(
+            Part(
+                name=one.name,
+                peak=one.peak,
+                weights=one.spec.weight_bytes if one.spec is not None else 0,
+            )
+            for one in owner.stages(model, task, batch)
+        ),
         reserved=int(peak * spec.cold_factor),
         largest=largest,
         first=sum(peak * spec.cold_factor <= room for peak in peaks),
@@ -88,17 +111,29 @@ def of(
     )
 
 
+def roles(model: registry.Model) -> tuple[str, ...]:
+    """What there is to estimate: the roles it can play, and the encoding that stands apart."""
+    encodes = family_of(model).staged and "video" in model.roles
+    return (*model.roles, *(["encode"] if encodes else []))
+
+
+def specs(model: registry.Model) -> tuple[models.ModelSpec, ...]:
+    """All that is loaded to play its roles: the model itself, and parts that are models too."""
+    owner, found = family_of(model), {}
+    for role in roles(model) or registry.ROLES[:1]:
+        size = owner.legal(model, 512, 512, 1)
+        for spec in (
+            owner.spec(model, role),
+            *(one.spec for one in owner.stages(model, _task(role, *size), 1)),
+        ):
+            if spec is not None:
+                found[spec.key] = spec
+    return tuple(found.values())
+
+
 def family_of(model: registry.Model) -> family.Family:
-    """The family that runs a model; raises ModelError for one that isn't built yet."""
-    try:
-        return family.of(model.family)
-    except ModuleNotFoundError as error:
-        if error.name != f"mangen.engines.diffusion.{model.family}":
-            raise
-        raise errors.ModelError(
-            f"{model.name} is registered, but this mangen can't run its family yet: "
-            f"{model.family} ({model.pipeline})"
-        ) from error
+    """The family that runs a model."""
+    return family.of(model.family)
 
 
 def _instead(
@@ -112,6 +147,10 @@ def _instead(
         if weights.RUN_IN[model.dtype] > weights.RUN_IN[dtype] and bytes_ <= card:
             yield f"--dtype {dtype} when it is added takes {gib(bytes_)}"
             break
+    if not model.quantise:
+        bytes_ = _whole(owner, dataclasses.replace(model, quantise=float8.NAME), task)
+        if bytes_ <= card:
+            yield f"--quantise {float8.NAME} when it is added takes {gib(bytes_)}"
     smaller = _smaller(owner, model, task, card)
     if smaller is not None:
         size = f"{smaller.width}x{smaller.height}"
@@ -137,15 +176,21 @@ def _smaller(
 
 def _whole(owner: family.Family, model: registry.Model, task: family.Task) -> int:
     """Bytes of a card that one member fills, with the weights and the process' own."""
-    resident = owner.spec(model, task.role).weight_bytes
-    return cuda.CONTEXT_GUESS + resident + owner.peak(model, task, 1)
+    return cuda.CONTEXT_GUESS + _weights(owner, model, task) + owner.peak(model, task, 1)
 
 
-def _task(role: str, width: int, height: int, frames: int) -> family.Task:
+def _weights(owner: family.Family, model: registry.Model, task: family.Task) -> int:
+    """Weights that have to have room at once: the largest of those that may take turns."""
+    own = [one.spec.weight_bytes for one in owner.stages(model, task, 1) if one.spec is not None]
+    return max([owner.spec(model, task.role).weight_bytes, *own])
+
+
+def _task(role: str, width: int, height: int, frames: int, references: int = 0) -> family.Task:
     """A task of that shape; what it would draw has no part in its bytes."""
     import numpy as np  # noqa: PLC0415 - the seam needs none
 
-    registry.check_role(role)
+    if role not in STAGES:
+        registry.check_role(role)
     picture = np.zeros((8, 8, 3), np.uint8)
     return family.Task(
         role=role,  # type: ignore[arg-type]  # checked above, against the same words
@@ -153,8 +198,9 @@ def _task(role: str, width: int, height: int, frames: int) -> family.Task:
         width=width,
         height=height,
         frames=frames,
-        images=(picture,) if role in ("inpaint", "upscale", "video") else (),
+        images=(picture,) if role in ("inpaint", "upscale", "video", "encode") else (),
         mask=picture[..., 0] if role == "inpaint" else None,
+        characters=(family.CharacterFeatures(name="somebody"),) * references,
     )
 
 

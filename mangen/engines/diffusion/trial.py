@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from mangen import errors
 from mangen.engines.diffusion import estimate, registry
 from mangen.pooling import errors as pool_errors
+from mangen.pooling import models
 from mangen.pooling.devices import device, lock
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """Seconds, and bytes: `weights` as the pool counts them, `held` and `peak` as they were."""
+    """Seconds, and bytes: `weights` as the pool counts them, `held` and `peak` as they were.
+
+    Parts that are models of their own are tried in turn: seconds are of all, bytes of the largest.
+    """
 
     device: str
     kind: str
@@ -32,41 +36,54 @@ def run(model: registry.Model, name: str, options: device.Options) -> Trial:
     A card is locked meanwhile, as by a worker. What was loaded goes with this process.
     """
     registry.verify(model)
-    spec = estimate.family_of(model).spec(model, (model.roles or registry.ROLES)[0])
     with _owned(name, options) as owned:
-        look = owned.memory()
-        room = look.reach
-        if spec.weight_bytes > room:
-            raise errors.ModelError(
-                f"{model.name}'s weights take {estimate.gib(spec.weight_bytes)} and {name} has "
-                f"{estimate.gib(room)} free: `manage.py models estimate {model.name}` says what "
-                "would fit"
-            )
-        owned.watch()
-        began = time.monotonic()
-        try:
-            loaded = spec.load()
-            owned.synchronize()
-            ready = time.monotonic()
-            if spec.warm is not None:
-                spec.warm(loaded)
-            owned.synchronize()
-        except Exception as error:
-            if not device.out_of_memory(error):
-                raise
-            raise errors.ModelError(
-                f"{model.name} does not fit on {name}, which had {estimate.gib(room)} free: "
-                f"`manage.py models estimate {model.name}` says what would"
-            ) from error
+        tried = [_one(model, name, spec, owned) for spec in estimate.specs(model)]
         return Trial(
             device=name,
             kind=owned.kind,
-            load_s=ready - began,
-            warm_s=time.monotonic() - ready,
-            weights=spec.weight_bytes,
-            held=max(0, owned.memory().allocated - look.allocated),
-            peak=max(0, owned.peak().allocated - look.allocated),
+            load_s=sum(one.load_s for one in tried),
+            warm_s=sum(one.warm_s for one in tried),
+            weights=max(one.weights for one in tried),
+            held=max(one.held for one in tried),
+            peak=max(one.peak for one in tried),
         )
+
+
+def _one(model: registry.Model, name: str, spec: models.ModelSpec, owned: device.Device) -> Trial:
+    """Try one part, and give back what it took."""
+    look = owned.memory()
+    room = look.reach
+    if spec.weight_bytes > room:
+        raise errors.ModelError(
+            f"{model.name}'s weights take {estimate.gib(spec.weight_bytes)} and {name} has "
+            f"{estimate.gib(room)} free: `manage.py models estimate {model.name}` says what "
+            "would fit"
+        )
+    owned.watch()
+    began = time.monotonic()
+    try:
+        loaded = spec.load()
+        owned.synchronize()
+        ready = time.monotonic()
+        if spec.warm is not None:
+            spec.warm(loaded)
+        owned.synchronize()
+    except Exception as error:
+        if not device.out_of_memory(error):
+            raise
+        raise errors.ModelError(
+            f"{model.name} does not fit on {name}, which had {estimate.gib(room)} free: "
+            f"`manage.py models estimate {model.name}` says what would"
+        ) from error
+    warm_s = time.monotonic() - ready
+    held = max(0, owned.memory().allocated - look.allocated)
+    peak = max(0, owned.peak().allocated - look.allocated)
+    del loaded
+    owned.trim()
+    return Trial(
+        device=name, kind=owned.kind, load_s=ready - began, warm_s=warm_s,
+        weights=spec.weight_bytes, held=held, peak=peak,
+    )  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -23,8 +23,74 @@ SDXL = {
     "vae": ("diffusers", "AutoencoderKL", {"force_upcast": True}, {"one": (83_653_863,)}),
 }  # fmt: skip
 
-#: the same with four numbers a component: for what reads every byte
-SMALL = {name: (*one[:3], dict.fromkeys(one[3], (4,))) for name, one in SDXL.items()}
+#: parameters and configurations of the real FLUX.2-klein-4B
+KLEIN = {
+    "scheduler": ("diffusers", "FlowMatchEulerDiscreteScheduler", {}, {}),
+    "text_encoder": (
+        "transformers", "Qwen3ForCausalLM", {"num_hidden_layers": 36, "hidden_size": 2560},
+        {"model.embed_tokens.weight": (151_936, 2_560), "model.norm.weight": (2_560,),
+         **{f"model.layers.{number}.all": (100_930_816,) for number in range(36)}},
+    ),
+    "tokenizer": ("transformers", "Qwen2TokenizerFast", {}, {}),
+    "transformer": (
+        "diffusers", "Flux2Transformer2DModel",
+        {"num_attention_heads": 24, "attention_head_dim": 128},
+        {"blocks.weight": (3_875_544_576 // 3072, 3072)},
+    ),
+    "vae": ("diffusers", "AutoencoderKLFlux2", {}, {"one": (84_046_115,)}),
+}  # fmt: skip
+I2VGEN = {
+    "scheduler": ("diffusers", "DDIMScheduler", {}, {}),
+    "image_encoder": ("transformers", "CLIPVisionModelWithProjection", {}, {"one": (4, 4)}),
+    "feature_extractor": ("transformers", "CLIPImageProcessor", {}, {}),
+    "text_encoder": ("transformers", "CLIPTextModel", {}, {"one": (4, 4)}),
+    "tokenizer": ("transformers", "CLIPTokenizer", {}, {}),
+    "unet": ("diffusers", "I2VGenXLUNet", {"in_channels": 4}, {"one.weight": (1_420_000_000, 1)}),
+    "vae": ("diffusers", "AutoencoderKL", {}, {"decoder.one": (4, 4)}),
+}  # fmt: skip
+WAN = {
+    "scheduler": ("diffusers", "UniPCMultistepScheduler", {}, {}),
+    "text_encoder": ("transformers", "UMT5EncoderModel", {}, {"one": (5_680_000_000,)}),
+    "tokenizer": ("transformers", "T5TokenizerFast", {}, {}),
+    "transformer": (
+        "diffusers", "WanTransformer3DModel", {"patch_size": [1, 2, 2]},
+        {"one.weight": (5_000_000_000, 1)},
+    ),
+    "vae": ("diffusers", "AutoencoderKLWan",
+            {"scale_factor_spatial": 16, "scale_factor_temporal": 4}, {"one": (4, 4)}),
+}  # fmt: skip
+PIXART = {
+    "scheduler": ("diffusers", "DPMSolverMultistepScheduler", {}, {}),
+    "text_encoder": ("transformers", "T5EncoderModel", {}, {"one": (4_762_310_656,)}),
+    "tokenizer": ("transformers", "T5Tokenizer", {}, {}),
+    "transformer": (
+        "diffusers", "PixArtTransformer2DModel",
+        {"num_attention_heads": 16, "attention_head_dim": 72, "in_channels": 4, "patch_size": 2},
+        {"one.weight": (610_000_000, 1)},
+    ),
+    "vae": ("diffusers", "AutoencoderKL",
+            {"block_out_channels": [128, 256, 512, 512], "latent_channels": 4},
+            {"one": (83_653_863,)}),
+}  # fmt: skip
+#: family -> its pipeline's class, its parts, and what model_index.json says besides
+FAMILIES = {
+    "sdxl": ("StableDiffusionXLPipeline", SDXL, {}),
+    "flux_klein": ("Flux2KleinPipeline", KLEIN, {"is_distilled": True}),
+    "i2vgen": ("I2VGenXLPipeline", I2VGEN, {}),
+    "wan": ("WanImageToVideoPipeline", WAN, {"expand_timesteps": True}),
+    "generic": ("PixArtSigmaPipeline", PIXART, {}),
+}
+
+
+def small(parts):
+    """The same with four numbers a tensor: for what reads every byte."""
+    return {
+        name: (*one[:3], {tensor: (4, 1)[: len(shape)] for tensor, shape in one[3].items()})
+        for name, one in parts.items()
+    }  # fmt: skip
+
+
+SMALL = small(SDXL)
 
 
 def safetensors(path, tensors, dtype="F16", *, cut=0):
@@ -40,10 +106,13 @@ def safetensors(path, tensors, dtype="F16", *, cut=0):
         file.truncate(8 + len(text) + at - cut)
 
 
-def checkpoint(folder, parts=None, dtype="F16", pipeline="StableDiffusionXLPipeline", suffix=""):
+def checkpoint(
+    folder, parts=None, dtype="F16", pipeline="StableDiffusionXLPipeline", suffix="", **options
+):
     """Write a whole folder; answers it."""
     parts = parts or SDXL
-    index = {"_class_name": pipeline, "_diffusers_version": "0.42.1", "image_encoder": [None, None]}
+    index = {"_class_name": pipeline, "_diffusers_version": "0.42.1", "image_encoder": [None, None],
+             **options}  # fmt: skip
     for name, (library, kind, config, tensors) in parts.items():
         index[name] = [library, kind]
         place = folder / name

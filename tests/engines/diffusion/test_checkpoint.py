@@ -171,7 +171,7 @@ def test_abilities_follow_the_pipeline_and_its_parts(folder):
     for name, roles in (
         ("CogVideoXPipeline", ("video",)),
         ("StableDiffusionUpscalePipeline", ("upscale",)),
-        ("QwenImagePipeline", ("image", "anchor")),
+        ("PixArtSigmaPipeline", ("image", "anchor")),
     ):
         (folder / "model_index.json").write_text(json.dumps({**index, "_class_name": name}))
         assert abilities.of(checkpoint.read(folder), "generic") == roles
