@@ -145,6 +145,11 @@ def chunk(model: registry.Model, task: family.Task) -> int:
     return family.VAE_DECODE.at_once(room, model.dtype, pixels, task.frames)
 
 
+def safe_chunk(model: registry.Model, task: family.Task) -> int:
+    """As `chunk`, in single precision: twice the bytes a number, so half of the frames."""
+    return chunk(model, task) * family.ELEMENT[model.dtype] // 4 or 1
+
+
 def _peaks(model: registry.Model, task: family.Task, members: int) -> Mapping[str, int]:
     """Bytes over the weights by stage."""
     pixels = _up(task.width) * _up(task.height)
@@ -156,7 +161,10 @@ def _peaks(model: registry.Model, task: family.Task, members: int) -> Mapping[st
     return {
         **({} if task.encoded else encoding),
         "denoise": denoising(model, task, members),
-        "decode": family.VAE_DECODE.bytes(model.dtype, 1, pixels, chunk(model, task)),
+        "decode": max(
+            family.VAE_DECODE.bytes(model.dtype, 1, pixels, chunk(model, task)),
+            family.VAE_DECODE.bytes("float32", 1, pixels, safe_chunk(model, task)),
+        ),
     }
 
 

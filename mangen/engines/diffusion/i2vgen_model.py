@@ -101,13 +101,10 @@ class I2vGenModel:
     def finish(self, member: continuous.Member) -> family.Result:
         task, name = member.task, self._model.name
         guard.finite(member.latents, name)
-        size = i2vgen.chunk(self._model, task)
-        safely = functools.partial(
-            # twice the bytes a number, so half of the frames
-            chunks.decode, self._vae.decode_safely, member.latents, max(1, size // 2)
-        )  # fmt: skip
+        plain, safe = i2vgen.chunk(self._model, task), i2vgen.safe_chunk(self._model, task)
+        safely = functools.partial(chunks.decode, self._vae.decode_safely, member.latents, safe)
         frames, notes = guard.decoded(
-            functools.partial(chunks.decode, self._vae.decode, member.latents, size),
+            functools.partial(chunks.decode, self._vae.decode, member.latents, plain),
             None if self._vae.safe else safely, name,
         )  # fmt: skip
         images = guard.exact(frames, task.width, task.height, task.frames)

@@ -231,7 +231,9 @@ def test_a_peak_is_the_largest_stage_and_decoding_never_is(i2vgen_model):
     assert peak(half, task, 1) / gib >= 6 * 0.375
     still = dataclasses.replace(task, frames=1, guidance=1.0)
     assert i2vgen.chunk(half, still) == 1
-    assert peak(half, still, 1) == family.VAE_DECODE.bytes("float16", 1, 512 * 512)
+    # a frame that is at fault is decoded once more in single precision
+    assert peak(half, still, 1) == family.VAE_DECODE.bytes("float32", 1, 512 * 512)
+    assert (i2vgen.safe_chunk(half, task), i2vgen.safe_chunk(half, still)) == (3, 1)
     names = [[one.name for one in i2vgen.FAMILY.stages(half, one, 1)] for one in (
         task, dataclasses.replace(task, encoded={"a": 1}), dataclasses.replace(task, role="encode"),
     )]  # fmt: skip
