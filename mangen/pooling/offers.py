@@ -67,9 +67,11 @@ class Offers:
             hopeless=frozenset(hopeless),
         )
 
-    def _cap(self) -> Callable[[work.Item, str], int]:
-        """Measured caps, by how many wait now."""
+    def _cap(self, joined: lives.Batch | None = None) -> Callable[[work.Item, str], int]:
+        """Measured caps, by how many wait now; who runs in a batch that is joined counts too."""
         waiting: collections.Counter[str] = collections.Counter()
+        if joined is not None:
+            waiting[joined.bucket] += len(joined.taken)
         for one, count in self._table.window.alike.items():
             waiting[one.bucket] += count
         return lambda item, kind: self._lore.cap(item, kind, waiting[item.bucket])
@@ -78,7 +80,7 @@ class Offers:
         batch = child.batch
         if batch is None or not batch.joinable or not batch.taken or batch.ask_at is None:
             return
-        cap = self._cap()(batch.first, child.kind)
+        cap = self._cap(batch)(batch.first, child.kind)
         if cap < 2 or batch.offered or not self._slots.joinable(child):
             return
         if child.barred.get(batch.bucket, 0.0) > now:

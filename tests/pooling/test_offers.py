@@ -6,7 +6,19 @@ import types
 
 import pytest
 
-from mangen.pooling import config, events, held, idling, learned, lives, meter, offers, wire, work
+from mangen.pooling import (
+    config,
+    estimate,
+    events,
+    held,
+    idling,
+    learned,
+    lives,
+    meter,
+    offers,
+    wire,
+    work,
+)
 
 
 @pytest.fixture
@@ -127,3 +139,22 @@ def test_what_can_not_wait_is_not_held():
     with pytest.raises(TypeError):
         table.add(types.SimpleNamespace(item=item("a", rank=None)), 0.0)
     assert (table.held, len(table.window), list(table.window)) == ({}, 0, [])
+
+
+def test_one_who_waits_joins_one_who_runs_where_two_are_to_be_tried():
+    """Sizes are climbed by how many there are: those who run are among them."""
+    lore = learned.Learned()
+    table = waiting_for([item("a", cap=4, peaks=(1,) * 4), item("b", cap=4, peaks=(1,) * 4)])
+    devices = types.SimpleNamespace(joinable=lambda _child: True)
+    settings = config.Config(app=":", work=":")
+    made, child = offers.Offers(settings, devices, table, lore), Child()
+    made._offer(child, ["a"], 1.0)
+    child.batch.offered, child.batch.taken, child.batch.joinable = set(), {"a"}, True
+    made._join(child, 1.0, settings.policy)
+    assert len(child.told) == 1, "nothing was measured yet: one alone is"
+    kind = estimate.Kind.of(item("a"), child.kind)
+    lore.sizes.observe(kind, 1, 1.0)
+    lore.sizes.observe(kind, 1, 1.0)
+    made._join(child, 1.0, settings.policy)
+    assert child.told[-1].join
+    assert [load.item.key for load in child.told[-1].loads] == ["b"]
