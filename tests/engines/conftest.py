@@ -7,10 +7,21 @@ import contextlib
 import pytest
 
 
+class Forgets:
+    """A feature cache that keeps nothing."""
+
+    def get(self, _kind, _signature):
+        return None
+
+    def put(self, _kind, _signature, _value, *, seconds, by=None):
+        assert seconds >= 0
+        assert by is not None
+
+
 class Runtime:
     owner = "test/0/1"
-    device = "cpu"
-    cache = None
+    device = kind = "cpu"
+    cache = Forgets()
 
     def __init__(self):
         self.resident, self.pinned, self.told = {}, 0, []

@@ -19,6 +19,7 @@ from mangen.engines.diffusion import (
     players,
     prompts,
     spread,
+    wordbook,
 )
 
 
@@ -26,6 +27,11 @@ def clip(
     player: players.Player, request: protocol.ClipRequest, sketch: family.Task, path: pathlib.Path
 ) -> order.Order:
     """The shot as a video model sees it: from its panel on, for as long as it lasts."""
+    motions = wordbook.labels("motion")
+    if request.motion not in motions:
+        raise errors.EngineError(
+            f"motion is {request.motion!r}: one of {', '.join(sorted(motions))} is needed"
+        )
     said = prompts.shot(request, player.model.family)
     task = dataclasses.replace(
         order.told(sketch, said, seed=request.seed),

@@ -74,10 +74,11 @@ def anchor(request: protocol.AnchorRequest, family: str) -> Prompt:
 
 
 def shot(request: Shown, family: str) -> Prompt:
-    """A shot; raises EngineError where there is nothing to say about it."""
+    """A shot; raises EngineError where nothing is said about it, and no picture shows it yet."""
     writer = _Writer(tongue(family, request), named=family in BOTH)
     scene, figures = request.scene, request.figures
-    blank = scene == protocol.SceneLabels()
+    drawn = isinstance(request, (protocol.ClipRequest, protocol.OutpaintRequest))
+    blank = scene == protocol.SceneLabels() and not drawn
     if not request.prompt.strip() and not figures and blank:
         raise errors.EngineError(
             "a shot without a prompt, without anybody in it and without a scene can't be drawn by "
