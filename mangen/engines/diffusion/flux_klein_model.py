@@ -52,6 +52,7 @@ class FluxKleinModel:
                 f"{model.name} can't run with {type(self._scheduler).__name__}: add it to the "
                 "models again without --scheduler"
             )
+        self._text_places = flux_tokens.text_places(flux_klein.WORDS).to(self._place)
         self._channels = int(self._transformer.config.in_channels)
         self._signed = model.digest or model.outline or str(model.folder)
 
@@ -81,12 +82,16 @@ class FluxKleinModel:
             latents = begun * noise + (1 - begun) * flux_tokens.packed(shown[0])
         words = _words(task)
         sizes = [(int(one.shape[2]), int(one.shape[3])) for one in shown]
-        places = flux_tokens.places(high, wide, sizes)
+        places = flux_tokens.places(high, wide, sizes).to(self._place)
         member = continuous.Member(
             key=key, task=task, scheduler=scheduler, timesteps=timesteps, latents=latents,
             generator=generator, guidance=guidance,
             rows=tuple(
-                {"hidden": one["hidden"].to(self._place, self._dtype), "places": places}
+                {
+                    "hidden": one["hidden"].to(self._place, self._dtype),
+                    "places": places,
+                    "grids": ((high, wide), *sizes),
+                }
                 for one in words
             ),
             extra=torch.cat([flux_tokens.packed(one) for one in shown], 1) if shown else None,
@@ -106,7 +111,7 @@ class FluxKleinModel:
         return member
 
     def shape(self, member: continuous.Member) -> Hashable:
-        return len(member.rows), member.rows[0]["places"].numpy().tobytes()
+        return len(member.rows), member.rows[0]["grids"]
 
     def predict(self, members: Sequence[continuous.Member]) -> Sequence[Any]:
         rows = [(member, row["hidden"]) for member in members for row in member.rows]
@@ -146,7 +151,7 @@ class FluxKleinModel:
             hidden_states=tokens.to(self._place, self._dtype),
             timestep=times.to(self._place, self._dtype),
             encoder_hidden_states=hidden.to(self._place, self._dtype),
-            txt_ids=flux_tokens.text_places(hidden.shape[1]).to(self._place),
+            txt_ids=self._text_places[: hidden.shape[1]],
             img_ids=places.to(self._place),
             return_dict=False,
         )[0]

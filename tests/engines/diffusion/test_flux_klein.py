@@ -23,8 +23,8 @@ from mangen.engines.diffusion import (  # noqa: E402 - as above
     flux_klein_words,
     registry,
 )
-from mangen.pooling import residents, testing  # noqa: E402 - as above
-from tests.engines.diffusion import conftest, drive  # noqa: E402 - as above
+from mangen.pooling import cache_policy  # noqa: E402 - as above
+from tests.engines.diffusion import clips, conftest, drive  # noqa: E402 - as above
 
 FAMILY = flux_klein.FAMILY
 WIDTH, HEIGHT = 96, 64
@@ -220,52 +220,23 @@ def test_prompts_are_encoded_once(model, rt):
     assert rt.features.counters()["text"]["miss"] == before + 1
 
 
-class Narrow(testing.Here):
-    """A runtime with room for the larger of two models, not for both."""
-
-    def __init__(self, room):
-        super().__init__(kinds={kind: conftest.cache_policy.Policy() for kind in conftest.KINDS})
-        self.room, self.most, self.loads = room, 0, []
-        self.residents = residents.Residents(self)
-
-    def make_room(self, wanted, keep):
-        self.residents.evict(self.residents.nbytes + wanted - self.room, keep)
-        return self.residents.nbytes + wanted <= self.room
-
-    def fits(self, wanted):
-        return self.residents.nbytes + wanted <= self.room
-
-    def loading(self):
-        pass
-
-    def loaded(self, spec, _seconds, **_more):
-        self.loads.append(spec.key.rpartition(":")[2] == "words")
-        self.most = max(self.most, self.residents.nbytes)
-
-    def warmed(self, _spec, _seconds):
-        pass
-
-    def evicted(self, _spec):
-        pass
-
-
 def test_a_small_device_holds_the_text_encoder_and_the_denoiser_in_turn(model):
     sizes = [FAMILY.words(model).weight_bytes, FAMILY.spec(model, "image").weight_bytes]
-    narrow = Narrow(max(sizes))
+    kinds = {kind: cache_policy.Policy() for kind in conftest.KINDS}
+    narrow, house = clips.tight(max(sizes), kinds)
     batch = FAMILY.open(model, FAMILY.bucket(model, BASE), narrow)
     batch.add({key: TASKS[key] for key in ("plain", "one")})
     ended = {}
     for _ in range(9):
         ended |= batch.step()
-        if len(ended) == 1 and len(narrow.loads) == 2:  # one runs still: the newcomer waits for it
+        if len(ended) == 1 and len(house.told) == 2:  # one runs still: the newcomer waits for it
             batch.add({"late": dataclasses.replace(BASE, prompt="late", steps=1)})
         if len(ended) == 3:
             break
     batch.close()
     assert [type(one) for one in ended.values()] == [family.Result] * 3
     assert list(ended) == ["one", "plain", "late"]
-    assert narrow.loads == [True, False, True, False]
-    assert narrow.most <= narrow.room
+    assert [told == "words" for told in house.told] == [True, False, True, False]
 
 
 @pytest.mark.parametrize(
