@@ -43,7 +43,7 @@ class FluxKlein:
     def spec(self, model: registry.Model, role: str) -> models.ModelSpec:  # noqa: ARG002 - one for all roles
         index = checkpoint.read(model.folder, model.variant)
         return models.ModelSpec(
-            key=_key(model),
+            key=model.key,
             weight_bytes=index.nbytes(model.precision, ["transformer", "vae"]),
             load=functools.partial(_load, model),
             warm=_warm,
@@ -62,7 +62,7 @@ class FluxKlein:
             and ((layer := _LAYER.match(name)) is None or int(layer[1]) < max(LAYERS))
         )
         return models.ModelSpec(
-            key=f"{_key(model)}:words",
+            key=f"{model.key}:words",
             weight_bytes=numbers * family.ELEMENT[model.dtype],
             load=functools.partial(_load_words, model),
             warm=_warm,
@@ -177,10 +177,6 @@ def _words_peak(model: registry.Model) -> int:
     layers = min(int(config.get("num_hidden_layers", 36)), max(LAYERS))
     hidden = int(config.get("hidden_size", 2560))
     return int(WORDS * hidden * (layers + 16) * family.ELEMENT[model.dtype])
-
-
-def _key(model: registry.Model) -> str:
-    return f"{model.name}:{(model.digest or model.outline)[:12]}"
 
 
 def _up(side: int) -> int:

@@ -28,7 +28,7 @@ class Generic:
     def spec(self, model: registry.Model, role: str) -> models.ModelSpec:  # noqa: ARG002 - one for all roles
         index = checkpoint.read(model.folder, model.variant)
         return models.ModelSpec(
-            key=f"{model.name}:{(model.digest or model.outline)[:12]}",
+            key=model.key,
             weight_bytes=index.nbytes(model.precision),
             load=functools.partial(_load, model),
             warm=_warm,

@@ -40,7 +40,7 @@ class I2vGen:
     def spec(self, model: registry.Model, role: str) -> models.ModelSpec:
         encodes = role == "encode"
         return models.ModelSpec(
-            key=f"{model.name}:{(model.digest or model.outline)[:12]}{':encode' * encodes}",
+            key=f"{model.key}{':encode' * encodes}",
             weight_bytes=weight_bytes(model, role),
             load=functools.partial(_load_encoder if encodes else _load, model),
             warm=_warm,

@@ -158,8 +158,4 @@ class Players:
 
 def _settings(model: registry.Model) -> str:
     """What of a registration changes what is made."""
-    adapter = pathlib.Path(model.adapter).name
-    return (
-        f"{model.digest} {model.dtype} {model.steps} {model.guidance} {model.scheduler} {adapter} "
-        f"{model.limits.pixels} {model.limits.frames}"
-    )
+    return f"{model.key} {model.limits.pixels} {model.limits.frames}"

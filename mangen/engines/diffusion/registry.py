@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import hashlib
 import json
 import os
 import pathlib
@@ -80,6 +81,15 @@ class Model:
                 raise errors.ModelError(f"{self.name} can't run with {least} as its {what}")
         if min(dataclasses.astuple(self.limits)) < 0:
             raise errors.ModelError(f"a limit of {self.name} is negative; 0 is none")
+
+    @property
+    def key(self) -> str:
+        """What it is resident as: the same files, registered to run otherwise, are another."""
+        told = (
+            self.digest or self.outline, self.dtype, self.quantise, pathlib.Path(self.adapter).name,
+            self.scheduler, self.steps, self.guidance,
+        )  # fmt: skip
+        return f"{self.name}:{hashlib.sha256(repr(told).encode()).hexdigest()[:12]}"
 
     @property
     def precision(self) -> str:

@@ -30,7 +30,7 @@ class Sdxl:
 
     def spec(self, model: registry.Model, role: str) -> models.ModelSpec:  # noqa: ARG002 - one for all roles
         return models.ModelSpec(
-            key=f"{model.name}:{(model.digest or model.outline)[:12]}",
+            key=model.key,
             weight_bytes=weight_bytes(model),
             load=functools.partial(_load, model),
             warm=_warm,

@@ -51,7 +51,7 @@ class Wan:
 
     def spec(self, model: registry.Model, role: str) -> models.ModelSpec:  # noqa: ARG002 - one for all roles
         return models.ModelSpec(
-            key=_key(model),
+            key=model.key,
             weight_bytes=_bytes(model, "transformer", "vae"),
             load=functools.partial(_load, model),
             warm=_warm,
@@ -61,7 +61,7 @@ class Wan:
     def words(self, model: registry.Model) -> models.ModelSpec:
         """The text encoder."""
         return models.ModelSpec(
-            key=f"{_key(model)}:words",
+            key=f"{model.key}:words",
             weight_bytes=_bytes(model, "text_encoder"),
             load=functools.partial(_load_words, model),
             warm=_warm,
@@ -171,10 +171,6 @@ def _bytes(model: registry.Model, *parts: str) -> int:
     )
     more = family.ELEMENT["float32"] - family.ELEMENT[model.dtype]
     return index.nbytes(model.precision, parts) + single * more
-
-
-def _key(model: registry.Model) -> str:
-    return f"{model.name}:{(model.digest or model.outline)[:12]}"
 
 
 def _scale(model: registry.Model) -> int:

@@ -211,3 +211,24 @@ def test_what_is_too_large_is_told_what_would_fit(full):
     assert estimate.of(single, "image", **sizes, card=needed * GIB).fits
     assert not estimate.of(single, "image", **sizes, card=(needed - 1) * GIB).fits
     assert len(estimate.of(single, "image", **sizes, card=2 * GIB).instead) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"dtype": "bfloat16"}, {"scheduler": "lcm"}, {"steps": 4}, {"guidance": 1.0},
+     {"adapter": "/models/ip.safetensors"}, {"digest": "f" * 64}, {"quantise": "float8"}],
+)  # fmt: skip
+def test_the_same_files_registered_to_run_otherwise_are_another_resident(change):
+    model = registry.Model(name="a", folder=pathlib.Path("/models/a"), family="sdxl")
+    assert dataclasses.replace(model, **change).key != model.key
+
+
+def test_where_files_lie_and_what_is_allowed_make_no_other_resident():
+    model = registry.Model(
+        name="a", folder=pathlib.Path("/models/a"), family="sdxl", adapter="/models/ip.safetensors"
+    )
+    moved = dataclasses.replace(
+        model, folder=pathlib.Path("/other/a"), adapter="/other/ip.safetensors",
+        limits=registry.Limits(pixels=4096), licence="MIT",
+    )  # fmt: skip
+    assert moved.key == model.key
