@@ -104,6 +104,8 @@ def add(
     lost = book.add(model, tuple(roles) or None)
     played = book.read().plays(name)
     notes = [f"{role} was played by {other}" for role, other in lost.items()]
+    if not model.roles:
+        notes.append(f"{model.pipeline} draws nothing that a stage wants: it can play no role")
     if not model.licence:
         notes.append("the folder names no licence: know yours before you use its pictures")
     elif licence.limits_use(model.licence):

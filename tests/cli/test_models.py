@@ -144,6 +144,16 @@ def test_every_family_is_added_and_estimated(run, tmp_path, kind):
     assert ("encode" in told) == (name == "i2vgen")
 
 
+def test_a_pipeline_of_no_use_is_told_so(run, tmp_path):
+    folder = forged.checkpoint(tmp_path / "m", forged.SMALL, pipeline="StableAudioPipeline")
+    code, out, err = run("add", "x", folder)
+    assert (code, out) == (0, "x: StableAudioPipeline, float16, plays no role\n")
+    assert "StableAudioPipeline draws nothing that a stage wants" in err
+    code, _, err = run("add", "x", folder, "--role", "image")
+    assert (code, "can't play the role image; it can play none" in err) == (2, True)
+    assert run("estimate", "x")[0] == 0
+
+
 def test_bad_input_is_named_whatever_the_family(run, tmp_path, kind):
     _, heavy, make = kind
     broken = make(tmp_path / "broken")

@@ -130,6 +130,21 @@ def _animated():
     )  # fmt: skip
 
 
+def _refiner():
+    """As SDXL's: one text encoder, and a score of looks instead of the size."""
+    clip = _clip()
+    config = transformers.CLIPTextConfig(
+        **{**clip["text_encoder"].config.to_dict(), "projection_dim": _WIDTH}
+    )
+    return diffusers.StableDiffusionXLImg2ImgPipeline(
+        text_encoder=None, tokenizer=None, tokenizer_2=clip["tokenizer"],
+        text_encoder_2=transformers.CLIPTextModelWithProjection(config), vae=_vae(),
+        unet=_unet(addition_embed_type="text_time", addition_time_embed_dim=8,
+                   projection_class_embeddings_input_dim=5 * 8 + _WIDTH),
+        scheduler=_ddim(), requires_aesthetics_score=True, add_watermarker=False,
+    )  # fmt: skip
+
+
 def _classes():
     return diffusers.DiTPipeline(
         vae=_vae(), scheduler=_ddim(),
@@ -142,5 +157,5 @@ def _classes():
 
 MAKERS = {
     "sd": _sd, "enlarger": _enlarger, "pixart": _pixart, "flux": _flux, "ltx": _ltx,
-    "animated": _animated, "classes": _classes,
+    "animated": _animated, "classes": _classes, "refiner": _refiner,
 }  # fmt: skip

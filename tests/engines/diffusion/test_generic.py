@@ -40,6 +40,7 @@ def made(tmp_path_factory):
     def model(name):
         if name not in found:
             found[name] = enrolment.enrol(name, others.make(name, root / name))
+            assert found[name].family == "generic"
         return found[name]
 
     return model
@@ -87,6 +88,8 @@ PIL_PICTURE, PIL_MASK = Image.fromarray(PICTURE), Image.fromarray(MASK)
          {**SIZE, "guidance_scale": 2.0}),
         ("enlarger", dataclasses.replace(DRAW, role="upscale", images=(PICTURE,)),
          {"image": PIL_PICTURE.resize((16, 16), Image.Resampling.LANCZOS)}),
+        ("refiner", dataclasses.replace(DRAW, role="upscale", images=(PICTURE,), strength=0.7),
+         {"image": PIL_PICTURE, "strength": 0.7}),
         ("ltx", CLIP, {**SIZE, "image": PIL_PICTURE, "num_frames": 9, "frame_rate": 24.0}),
         ("animated", CLIP, {**SIZE, "num_frames": 9}),
     ],
@@ -290,6 +293,14 @@ def test_an_unmeasured_models_law_is_too_large_rather_than_too_small(name, tmp_p
     assert {one.name: one.peak for one in FAMILY.stages(model, free, 1)}["denoise"] < (
         0.6 * stages["denoise"]
     )
+
+
+@pytest.mark.parametrize(("name", "task"), [("flux", DRAW), ("ltx", CLIP)])
+def test_half_precision_comes_out_as_bytes_too(made, rt, name, task):
+    half = dataclasses.replace(made(name), name=f"half-{name}", dtype="bfloat16")
+    result = run(half, rt, task)
+    assert result.images.shape == (task.frames, 64, 64, 3)
+    assert abs(result.images.astype(int) - run(made(name), rt, task).images).mean() < 20
 
 
 def test_bytes_are_the_weights_and_cold_estimates_are_generous(made, rt):
