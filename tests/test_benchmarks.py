@@ -60,6 +60,74 @@ def test_the_ledgers_benchmark_runs_quickly_and_prints_every_figure(tmp_path):
     assert (found["submits"], found["status_projects"]) == (20, 100)
 
 
+def test_the_cards_benchmark_runs_on_tiny_models_and_prints_every_figure(tmp_path):
+    pytest.importorskip("diffusers", reason="the gpu extra is not installed")
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "gpu.py"), "--tiny", "--json"],
+        capture_output=True, text=True, timeout=235, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["full_size"], found["left_out"], found["oom"]) == (False, [], 0)
+    for kind in ("picture", "clip"):
+        for key in (
+            "per_s", "loop_per_s", "vs_loop", "batch_gain", "bound", "vs_load_per_task", "of_bound",
+        ):  # fmt: skip
+            assert 0 < found[f"{kind}_{key}"] < 1e6, f"{kind}_{key}"
+        assert 0 < found[f"{kind}_load_share"] < 1
+        assert found[f"same_{kind}"] <= 0.05, "of 255: both loops draw the same"
+    for key in ("joining_vs_batches", "urgent_s", "make_s", "warm_s", "used_gib", "wall_s"):
+        assert 0 < found[key] < 1e6, key
+    assert 0 < found["busy_ratio"] <= 1
+    assert 0 <= found["urgent_steps"] <= 2
+    assert found["fragmentation"] == 0, "the host's memory has none that is counted"
+    assert found["estimate_worst"] >= 0
+    assert found["caps"].keys() == found["caps_settled"].keys() == {"picture", "large", "clip"}
+    assert all(1 <= cap <= 4 for cap in found["caps"].values())
+    assert found["load_s"].keys() == {"sdxl", "i2vgen", "i2vgen:encode"}
+    assert "(goal >= 0.97, of a card)" in done.stdout
+
+
+@pytest.fixture
+def card_figures(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("_gpu_figures"), importlib.import_module("_gpu_pool")
+
+
+def test_what_loading_for_each_task_costs_bounds_what_staying_can_gain(card_figures):
+    figures, pools = card_figures
+    pace = pools.Pace(count=40, seconds=10.0, busy=9.8, card=None)  # 4 a second
+    loop = {"load_s": 9.0, "batch_s": {"1": 1.0, "8": 2.0}, "task_s": 10.0}
+    found = figures.against("picture", pace, loop, 8)
+    assert found["picture_loop_per_s"] == found["picture_batch_gain"] == 4.0
+    assert found["picture_vs_loop"] == 1.0
+    assert found["picture_load_share"] == 0.9
+    assert found["picture_bound"] == found["picture_vs_load_per_task"] == 40.0
+    assert found["picture_of_bound"] == 1.0
+
+
+def test_what_time_left_out_is_told_as_nothing(card_figures):
+    figures, pools = card_figures
+    found = figures.figures(pools.Found(), {})
+    assert found["picture_vs_loop"] is found["urgent_steps"] is found["busy_ratio"] is None
+    loop = {"load_s": 9.0, "batch_s": {"1": 1.0}, "task_s": None}
+    short = figures.against("clip", pools.Pace(count=1, seconds=1.0, busy=1.0, card=None), loop, 4)
+    assert short["clip_per_s"] == 1.0
+    assert short["clip_vs_loop"] is short["clip_of_bound"] is None
+
+
+def test_estimates_are_judged_once_they_were_learned(card_figures):
+    figures, pools = card_figures
+
+    def session(reserved):
+        return pools.Session(bucket="b", members=1, reserved=reserved, peak=100)
+
+    found = [*(session(50) for _ in range(5)), session(125), session(200)]
+    assert figures.worst(figures.learned(found)) == 0.8
+    assert figures.worst(figures.cold(found)) == 2.0
+    assert figures.mean_reserved(found) == pytest.approx(1.625)
+
+
 @pytest.fixture
 def pool_figures(monkeypatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
