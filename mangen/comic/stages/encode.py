@@ -29,7 +29,10 @@ class Encode:
         def made_of(job: jobs.Job, product: protocol.Encoded) -> stage.Made:
             path = tools.scratch / f"{job.id}-{job.attempt}.safetensors"
             path.write_bytes(cache_format.dump(KIND, job.subject, dict(product.arrays), 0.0))
-            return stage.Made(files=[stage.File(kind=KIND, path=path, meta=engined.marks(job, {}))])
+            return stage.Made(
+                files=[stage.File(kind=KIND, path=path, meta=engined.marks(job, {}))],
+                value=engined.quality(job),
+            )
 
         engine = tools.image_engine_of(bucket)
         return engined.Engined(engine.open(bucket, rt), request_of, made_of)
