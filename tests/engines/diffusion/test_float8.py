@@ -36,7 +36,9 @@ def test_the_bytes_told_are_those_that_are_held(tiny, name, dtype):
     small = [one for one in denoiser.parameters() if one.dtype == torch.float8_e4m3fn]
     told = part.nbytes(f"{dtype}+float8")
     width = loading.dtype(dtype).itemsize
-    assert whole - told == (width - 1) * sum(one.numel() for one in small) > 0.2 * whole
+    assert whole - told == (width - 1) * sum(one.numel() for one in small)
+    if dtype == "bfloat16":  # half of it, but for what stays as it is: of the smallest, much
+        assert told < {"sdxl": 0.54, "i2vgen_xl": 0.55}.get(name, 0.76) * whole
     if not denoiser._keep_in_fp32_modules:  # those are loaded in single precision always
         assert told == sum(one.numel() * one.element_size() for one in denoiser.parameters())
 
