@@ -101,8 +101,17 @@ class Look:
             engine = self.maker(quality)
         except errors.UsageError as error:
             raise errors.UsageError(f"{name}: {error}") from error
+        if quality != model.SKETCHED and _blank(shot):
+            raise errors.UsageError(
+                f"{name} has no prompt, nobody in it and no scene: models can't draw that; give it "
+                "a prompt"
+            )
         if shot.repaint is not None and self.spec("repaint", quality) is None:
             raise errors.UsageError(f"{name}: {cannot(engine, 'repaint')}")
+
+
+def _blank(shot: model.Shot) -> bool:
+    return not shot.prompt.strip() and not shot.characters and shot.scene == protocol.SceneLabels()
 
 
 def cannot(engine: protocol.Engine, stage: str) -> str:

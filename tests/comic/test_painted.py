@@ -8,6 +8,7 @@ import pytest
 
 from mangen import errors
 from mangen.comic import graph, look, model, panels
+from mangen.engines import protocol
 from tests.comic import drawers
 
 TEXT = "叶辰走进院子，看了看灰白的天色。\n“你来了。”林若雪说。\n叶辰没有回答，只是看着林若雪。"
@@ -181,6 +182,8 @@ def test_a_project_that_no_model_can_draw_is_refused(board, chosen, said):
     ("change", "chosen", "said"),
     [
         ({"quality": "final"}, dataclasses.replace(DRAFT, painter=None), "e1/s2: .*models add"),
+        ({"prompt": " ", "characters": (), "scene": protocol.SceneLabels()}, FINAL,
+         "e1/s2 has no prompt"),
         ({"repaint": MASK}, DRAFT, "e1/s2: animatic can't repaint.*upgrade"),
         ({"repaint": MASK}, dataclasses.replace(FINAL, painter=PAINTER.without("repaint")),
          "e1/s2: diffusion has no model to repaint"),

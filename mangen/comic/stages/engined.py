@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mangen import errors
 from mangen.comic.stages import stage
 from mangen.engines import protocol
 from mangen.ledger import jobs
@@ -19,6 +20,14 @@ def quality(job: jobs.Job) -> dict[str, Any]:
 def marks(job: jobs.Job, notes: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of how a file was made."""
     return quality(job) | ({"notes": dict(notes)} if notes else {})
+
+
+def _named(job: jobs.Job, error: errors.EngineError) -> errors.EngineError:
+    """The same error with what it is about, which an engine doesn't know."""
+    said = f"{job.subject} of project {job.project}: {error}"
+    named = errors.EngineError(said) if error.permanent else errors.EngineUnavailable(said)
+    named.__cause__ = error
+    return named
 
 
 class Engined:
@@ -38,13 +47,19 @@ class Engined:
         return self._run.joinable
 
     def add(self, key: str, job: jobs.Job) -> None:
-        self._run.add({key: self._request_of(job)})
+        try:
+            self._run.add({key: self._request_of(job)})
+        except errors.EngineError as error:
+            raise _named(job, error) from error
         self._jobs[key] = job
 
     def step(self) -> Mapping[str, stage.Made | Exception]:
         ended: dict[str, stage.Made | Exception] = {}
         for key, product in self._run.step().items():
             job = self._jobs.pop(key)
+            if isinstance(product, errors.EngineError):
+                ended[key] = _named(job, product)
+                continue
             if isinstance(product, Exception):
                 ended[key] = product
                 continue
