@@ -114,7 +114,8 @@ class Call:
         picture = Image.fromarray(vae.resized(task.images[0], high, wide))
         self.arguments[name] = [picture] if name == "images" else picture
         if "strength" in self._known:
-            self.arguments["strength"] = task.strength
+            # pipelines leave the first steps out, and can't leave out all
+            self.arguments["strength"] = min(1.0, max(task.strength, 1.001 / self.steps))
         if task.role == "inpaint":
             if task.mask is None or "mask_image" not in self._known:
                 raise errors.EngineError(

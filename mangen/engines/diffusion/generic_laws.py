@@ -37,7 +37,8 @@ def side(model: registry.Model) -> int:
     """Pixels that a side must be a multiple of."""
     if not _transforms(model):
         return max(8, _scale(model))
-    return max(16, _token(model))
+    # LTX's pipelines ask for it themselves, whatever their parts are
+    return max(32 if model.pipeline.startswith("LTX") else 16, _token(model))
 
 
 def frames_step(model: registry.Model) -> int:

@@ -41,13 +41,18 @@ class GenericModel:
             pipe.scheduler = schedulers.make(model, pipe.scheduler)
         self._pipe = pipe.to(loading.place())
         self._siblings: dict[str, Any] = {}
+        self.fault = ""
 
     def warm(self) -> None:
-        """Two steps of a small picture: what they need once is not a task's cost."""
+        """Two steps of a small picture: what they need once is not a task's cost.
+
+        One that can't be drawn is no reason to refuse the model: others may be. It is kept as
+        `fault`, for whoever tries the model.
+        """
         if not self._model.roles:
             return
         role: Any = self._model.roles[0]
-        width, height, frames = generic.sizes(self._model).nearest(128, 128, 1)
+        width, height, frames = generic.sizes(self._model).nearest(256, 256, 9)
         picture = np.full((height, width, 3), 127, np.uint8)
         drawn = role in ("image", "anchor")
         task = family.Task(
@@ -55,8 +60,11 @@ class GenericModel:
             images=() if drawn else (picture,),
             mask=picture[..., 0] * 2 if role == "inpaint" else None,
         )  # fmt: skip
-        with torch.no_grad():
-            self.draw(task, lambda _done, _of: None)
+        try:
+            with torch.no_grad():
+                self.draw(task, lambda _done, _of: None)
+        except errors.EngineError as error:
+            self.fault = str(error)
 
     def draw(self, task: family.Task, tell: single.Tell) -> family.Result:
         """Run the pipeline; raises EngineError that names what it can't do."""

@@ -76,6 +76,9 @@ def _one(model: registry.Model, name: str, spec: models.ModelSpec, owned: device
             f"`manage.py models estimate {model.name}` says what would"
         ) from error
     warm_s = time.monotonic() - ready
+    fault = getattr(loaded, "fault", "")
+    if fault:
+        raise errors.ModelError(f"{model.name} was loaded, and could not run: {fault}")
     held = max(0, owned.memory().allocated - look.allocated)
     peak = max(0, owned.peak().allocated - look.allocated)
     del loaded
