@@ -17,8 +17,8 @@ MARK = f"+{NAME}"
 #: layers that stay as they are: few bytes, and much depends on them. It holds what diffusers leaves
 #: out of any of its models, so that bytes can be told without asking the model's class.
 _KEPT = (
-    "emb", "norm", "adaln", "modulation", "final_layer", "pooler", "img_in", "process_conv",
-    "time_proj", "ln_out", "^proj_in$", "^proj$", "^proj_out$",
+    "emb", "norm", "adaln", "modulation", "patch", "final_layer", "pooler", "img_in", "audio_proj",
+    "process_conv", "time_proj", "ln_out", "motion_synthesis", "^proj_in$", "^proj$", "^proj_out$",
 )  # fmt: skip
 
 

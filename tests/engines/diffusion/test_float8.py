@@ -84,3 +84,26 @@ def test_it_is_another_model_to_everyone(sdxl_model, eighth):
     assert "float8" not in buckets[0]
     weights = [sdxl.FAMILY.spec(one, "image").weight_bytes for one in (plain, eighth)]
     assert weights[1] < weights[0]
+
+
+def test_what_any_of_diffusers_models_leaves_out_is_left_out_here_too():
+    """Or the bytes that are told would be others than those that are held."""
+    loading.diffusers()
+    kinds = [
+        getattr(diffusers, name)
+        for name in dir(diffusers)
+        if ("Transformer" in name or "UNet" in name)
+        and not any(word in name for word in ("Control", "Audio", "Music", "Pipeline", "RFD4"))
+    ]
+    patterns = {
+        pattern
+        for kind in kinds
+        for pattern in (
+            *(getattr(kind, "_skip_layerwise_casting_patterns", None) or ()),
+            *(getattr(kind, "_keep_in_fp32_modules", None) or ()),
+        )
+    }
+    assert len(patterns) > 20
+    strange = {one for one in patterns if not float8._skipped(one.strip("^$"))}
+    # these are no layers, but numbers by themselves
+    assert strange <= {"rope", "pooled_bias", "scale_shift_table", "history_key_scale"}
