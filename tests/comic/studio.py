@@ -10,9 +10,10 @@ import sqlalchemy as sa
 
 from mangen import settings, storage
 from mangen.comic import content, control, edit, graph, look, makers, plan, submit, text
-from mangen.comic.stages import storyboard
+from mangen.comic.stages import door, kit, storyboard
 from mangen.engines import protocol
 from mangen.ledger import invariants, jobs, ledger, scope
+from mangen.pooling import testing, work
 
 WORDS = (
     "叶辰走进院子，看了看灰白的天色。\n“你来了。”林若雪说。\n他没有回答，只是把那把旧伞放在门边。\n"
@@ -83,9 +84,9 @@ class Studio:
             self.book.insert_jobs(conn, self.project, wanted, by="storyboard")
         return board
 
-    def planned(self, words=WORDS, episodes=None, **wishes):
-        """A project with its storyboard and jobs."""
-        self.make(words).submit(episodes)
+    def planned(self, words=WORDS, episodes=None, drawn=None, **wishes):
+        """A project with its storyboard and jobs; `drawn` are wishes about who draws it."""
+        self.make(words, **(drawn or {})).submit(episodes)
         return self.plan(**wishes)
 
     def advance(self):
@@ -172,3 +173,40 @@ class Studio:
     def broken(self):
         with self.book.transaction() as conn:
             return invariants.check(conn, self.store.paths(), 30.0)
+
+
+class Line:
+    """Does all of a project's ready work through its stages, as children do."""
+
+    def __init__(self, studio):
+        self.studio = studio
+        self.tools = kit.Kit(studio.chosen, studio.book)
+        if studio.painter is not None:
+            self.tools.makers._made[makers.ENGINES[makers.MODELS]] = studio.painter
+        self.comic = door.ComicWork(self.tools, ("cpu",))
+
+    def run(self, failing=()):
+        """Do it until nothing is ready; what `failing` names fails for good."""
+        while self.studio.advance():
+            for row in [row for row in self.studio.rows() if row.state == "ready"]:
+                if (row.stage, row.subject) in failing:
+                    fence = self.studio.book.claim([row.id], self.studio.owner).granted[row.id]
+                    self.studio.book.fail(fence, "permanent", "broken")
+                else:
+                    self.make(row)
+
+    def make(self, row):
+        session = self.comic.open(row.bucket, testing.Here())
+        data = {"job": row.id, "attempt": row.attempt}
+        item = work.Item(key="a", name=f"mangen.{row.stage}", bucket=row.bucket, data=data)
+        ended = dict(session.add([item]))
+        while not ended:
+            ended = dict(session.step())
+        session.close()
+
+    def shots(self):
+        return [row.subject for row in self.studio.rows() if row.stage == "illustrate"]
+
+    def episode(self):
+        [row] = self.studio.sql("select state, replaced, video from episodes")
+        return row

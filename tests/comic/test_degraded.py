@@ -5,43 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mangen.comic import control
-from mangen.comic.stages import door, kit
-from mangen.pooling import testing, work
-
-
-class Line:
-    """Does all of a project's ready work through its stages, as children do."""
-
-    def __init__(self, studio):
-        self.studio = studio
-        self.tools = kit.Kit(studio.chosen, studio.book)
-        self.comic = door.ComicWork(self.tools, ("cpu",))
-
-    def run(self, failing=()):
-        """Do it until nothing is ready; what `failing` names fails for good."""
-        while self.studio.advance():
-            for row in [row for row in self.studio.rows() if row.state == "ready"]:
-                if (row.stage, row.subject) in failing:
-                    fence = self.studio.book.claim([row.id], self.studio.owner).granted[row.id]
-                    self.studio.book.fail(fence, "permanent", "broken")
-                else:
-                    self.make(row)
-
-    def make(self, row):
-        session = self.comic.open(row.bucket, testing.Here())
-        data = {"job": row.id, "attempt": row.attempt}
-        item = work.Item(key="a", name=f"mangen.{row.stage}", bucket=row.bucket, data=data)
-        ended = dict(session.add([item]))
-        while not ended:
-            ended = dict(session.step())
-        session.close()
-
-    def shots(self):
-        return [row.subject for row in self.studio.rows() if row.stage == "illustrate"]
-
-    def episode(self):
-        [row] = self.studio.sql("select state, replaced, video from episodes")
-        return row
+from tests.comic.studio import Line
 
 
 @pytest.fixture
