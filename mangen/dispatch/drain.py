@@ -180,7 +180,7 @@ class Pass:
     def _look_at(self, conn: sa.Connection, project: int, *, whole: bool) -> Done:
         """Advance one project; where jobs were only done, and not `whole`, only near them."""
         with conn.begin():
-            self._book.lock_project(conn, project)
+            self._book.look_project(conn, project)
             done = self._book.clear_dirty(conn, project)
             near = None if whole else done
             skipped = 0 if near is not None else len(self._book.skip_jobs(conn, project))

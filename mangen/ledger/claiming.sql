@@ -1,5 +1,8 @@
 -- name: jobs
-SELECT j.*, q.params FROM jobs j LEFT JOIN job_params q ON q.job = j.id
+SELECT j.id, j.project, j.episode, j.stage, j.subject, j.key, j.queue, j.class, j.rank, j.model,
+    j.bucket, j.cap, j.state, j.attempt, j.failures, j.bell, j.solo, j.seconds_est,
+    j.seconds_theory, j.peaks, j.home_queue, q.params
+FROM jobs j LEFT JOIN job_params q ON q.job = j.id
 WHERE j.id = ANY(CAST(:ids AS bigint[]))
 ORDER BY j.id;
 

@@ -1,7 +1,7 @@
 """The pass's moves: what is ready, and what rang in vain. Publishing has a room of its own.
 
 Every method takes the pass's own connection, which holds the leader's lock. Work on one project
-in one transaction: lock_project, clear_dirty, skip_jobs, find_ready, ready_jobs, in this order.
+in one transaction: look_project, clear_dirty, skip_jobs, find_ready, ready_jobs, in this order.
 Where clear_dirty names the jobs that became done, skip_jobs may be left out and find_ready look
 near them alone.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from mangen.ledger import door, jobs
+from mangen.ledger import door, jobs, projects
 
 BY = "pass"
 _FIELDS = [field.name for field in dataclasses.fields(jobs.Job)]
@@ -26,6 +26,14 @@ class Passing(door.Door):
     def dirty_projects(self, conn: sa.Connection) -> Sequence[int]:
         """Projects of which something settled or was inserted, the longest unlooked at first."""
         return list(door.run(conn, "dirty_projects").scalars())
+
+    def look_project(self, conn: sa.Connection, project: int) -> None:
+        """`lock_project`, in a transaction whose end does not wait for the disk.
+
+        For moves that the next look would find again. Raises UnknownProject.
+        """
+        if not door.run(conn, "look_project", project=project).all():
+            raise projects.unknown(project)
 
     def clear_dirty(self, conn: sa.Connection, project: int) -> Sequence[int] | None:
         """Forget what is visible now; call it before looking, in the same transaction.

@@ -2,6 +2,12 @@
 -- who waits longest first: what stays dirty must not starve others
 SELECT project FROM dirty GROUP BY project ORDER BY min(id);
 
+-- name: look_project
+-- as lock_project; and this transaction ends without waiting for the disk: a crash that takes it
+-- back leaves the project dirty, and whatever commits after it takes it along
+SELECT id, set_config('synchronous_commit', 'off', true) FROM projects
+WHERE id = :project FOR NO KEY UPDATE;
+
 -- name: clear_dirty
 DELETE FROM dirty WHERE project = :project RETURNING job;
 

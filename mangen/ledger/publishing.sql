@@ -131,7 +131,9 @@ WITH picked AS MATERIALIZED (
 ), moved AS (
     UPDATE jobs j SET state = 'published', bell = j.bell + 1, published_at = clock_timestamp()
     FROM picked p WHERE j.id = p.id
-    RETURNING j.*, p.state AS was
+    RETURNING j.id, j.project, j.episode, j.stage, j.subject, j.key, j.queue, j.class, j.rank,
+        j.model, j.bucket, j.cap, j.state, j.attempt, j.failures, j.bell, j.solo, j.seconds_est,
+        j.seconds_theory, j.peaks, j.home_queue, p.state AS was
 ), logged AS (
     INSERT INTO events (job, attempt, "from", "to", query, owner)
     SELECT id, attempt, was, 'published', 'publish_jobs', :by FROM moved

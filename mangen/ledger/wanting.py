@@ -53,8 +53,8 @@ class Wanting(projects.Projects, control.Control):
                 plan.ids[row.stage, row.subject] = row.id
         door.run(conn, "hold_new", project=project, ids=made)
         self._wait_again(conn, plan, wanted, {*plan.ids.values()} - {*made})
-        waiting = {*made, *revived, *plan.blocked}
-        self._replace_dependencies(conn, project, plan.ids, wanted, waiting)
+        standing = {*revived, *plan.blocked}
+        self._write_dependencies(conn, project, plan.ids, wanted, made=set(made), standing=standing)
         door.run(conn, "insert_dirty", project=project)
         if len(made) >= _MANY:
             door.run(conn, "learn_statistics")
@@ -91,14 +91,42 @@ class Wanting(projects.Projects, control.Control):
         # again: children, and people who cancel, may have moved them before they were locked
         return _Plan(door.rows(conn, "standing_jobs", project=project, **subjects), wanted)
 
-    def _replace_dependencies(
+    def _write_dependencies(
+        self,
+        conn: sa.Connection,
+        project: int,
+        ids: Mapping[Subject, int],
+        wanted: Sequence[jobs.Wanted],
+        *,
+        made: set[int],
+        standing: set[int],
+    ) -> None:
+        """Write what new rows need, and replace what those need that stood and wait again."""
+        edges = self._edges(conn, project, ids, wanted, {*made, *standing})
+        for some in (made, standing):
+            ordered = sorted(edges.keys() & some)
+            for at in range(0, len(ordered), _PIECE):
+                piece = ordered[at : at + _PIECE]
+                rows = [(job, *edge) for job in piece for edge in edges[job].items()]
+                values: dict[str, Any] = {
+                    "job": [job for job, _, _ in rows],
+                    "needs": [needs for _, needs, _ in rows],
+                    "kind": [kind for _, _, kind in rows],
+                }
+                if some is made:
+                    door.run(conn, "insert_dependencies", **values)
+                else:
+                    door.run(conn, "replace_dependencies", **values, standing=piece)
+
+    def _edges(
         self,
         conn: sa.Connection,
         project: int,
         ids: Mapping[Subject, int],
         wanted: Sequence[jobs.Wanted],
         waiting: set[int],
-    ) -> None:
+    ) -> dict[int, dict[int, str]]:
+        """Waiting job -> what it needs -> kind; raises LedgerError for a need that is nowhere."""
         found = dict(ids)
         asked = {(n.stage, n.subject) for w in wanted for n in w.needs} - found.keys()
         if asked:
@@ -126,18 +154,7 @@ class Wanting(projects.Projects, control.Control):
                         f"{need.subject}, which is neither wanted nor there"
                     )
                 own[needs] = "hard" if "hard" in (need.kind, own.get(needs)) else "soft"
-        standing = sorted(edges)
-        for at in range(0, len(standing), _PIECE):
-            piece = standing[at : at + _PIECE]
-            rows = [(job, *edge) for job in piece for edge in edges[job].items()]
-            door.run(
-                conn,
-                "replace_dependencies",
-                job=[job for job, _, _ in rows],
-                needs=[needs for _, needs, _ in rows],
-                kind=[kind for _, _, kind in rows],
-                standing=piece,
-            )
+        return edges
 
 
 class _Plan:

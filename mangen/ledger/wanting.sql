@@ -55,6 +55,13 @@ SELECT id, stage, subject, key, state FROM made;
 UPDATE jobs SET superseded = false, stop = false
 WHERE id = ANY(CAST(:ids AS bigint[])) AND state IN ('running', 'done') AND (superseded OR stop);
 
+-- name: insert_dependencies
+-- of new rows, which have none yet
+INSERT INTO job_dependencies (job, needs, kind)
+SELECT job, needs, kind FROM unnest(
+    CAST(:job AS bigint[]), CAST(:needs AS bigint[]), CAST(:kind AS text[])
+) AS w (job, needs, kind);
+
 -- name: replace_dependencies
 WITH wanted AS MATERIALIZED (
     SELECT * FROM unnest(

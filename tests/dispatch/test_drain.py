@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
 from tests.dispatch.ground import World, job
 
@@ -26,6 +27,26 @@ def test_nothing_but_gating_work_is_published_without_workers(world):
     world.want(job("a", queue="gpu.high", klass=0), job("b"))
     assert world.run().published == 1
     assert world.states() == {"a": "published", "b": "ready"}
+
+
+def test_a_look_does_not_wait_for_the_disk_and_what_is_sent_does(world, monkeypatch):
+    seen = {}
+
+    def note(name):
+        real = getattr(world.book, name)
+
+        def noting(conn, *given, **more):
+            seen[name] = conn.scalar(sa.text("show synchronous_commit"))
+            return real(conn, *given, **more)
+
+        monkeypatch.setattr(world.book, name, noting)
+
+    note("ready_jobs")
+    note("publish_jobs")
+    world.want(job("a"))
+    world.worker()
+    assert world.run().published == 1
+    assert seen == {"ready_jobs": "off", "publish_jobs": "on"}
 
 
 def test_a_second_pass_does_nothing_more(world):
