@@ -117,3 +117,28 @@ def test_previews_take_a_quarter_of_the_families_own_steps(engine_of, name, requ
     assert player.family.steps(player.model) == final
     order = orders.of(player, quick, pathlib.Path("unused.mp4"))
     assert {task.steps for task in order.tasks.values()} == {max(4, final // 4)}
+
+
+def test_what_runs_one_by_one_draws_tiles_and_panels_too(tiny, rt, tmp_path):
+    """A batch that takes nobody more is followed by another."""
+    model = enrolment.enrol(
+        "plain", tiny("sdxl"), dtype="float32", steps=3, limits=registry.Limits(pixels=64 * 64)
+    )
+    other = dataclasses.replace(model, family="generic", adapter="")
+    registry.Registry(tmp_path).add(other)
+    engine = engines.Diffusion(tmp_path / "scratch", tmp_path)
+    request = protocol.UpscaleRequest(
+        panel=protocol.Panel(image=PICTURE), width=96, height=171, seed=1, prompt="river"
+    )
+    batch = engine.open(engine.bucket(request), rt)
+    assert not batch.joinable
+    batch.close()
+    assert engine.cap(request) == 1
+    made = engined.make(engine, rt, request)
+    assert made.image.shape == (171, 96, 3)
+    assert made.notes["tiles"] == 6
+    square = dataclasses.replace(SHOT, width=96, height=96)
+    shots = {key: dataclasses.replace(square, seed=n) for n, key in enumerate("ab")}
+    ended = engined.run(engine, rt, shots)
+    assert all(isinstance(one, protocol.Panel) for one in ended.values())
+    assert not np.array_equal(ended["a"].image, ended["b"].image)

@@ -129,3 +129,44 @@ def test_tiles_are_drawn_over_the_enlarged_picture_and_not_far_from_it(engine, r
         assert task.strength < 0.5
         assert (task.images[0] == 120).all()
     assert len({task.seed for task in order.tasks.values()}) == len(order.tasks)
+
+
+def test_a_request_that_was_parked_on_its_way_begins_anew_and_ends_alike(engine, rt):
+    whole = engined.make(engine, rt, UPSCALE)
+    batch = engine.open(engine.bucket(UPSCALE), rt)
+    with contextlib.closing(batch):
+        batch.add({"one": UPSCALE, "other": dataclasses.replace(UPSCALE, seed=9)})
+        for _ in range(3):
+            assert batch.step() == {}
+        batch.drop("one")  # as the pool does where memory ran out
+        assert all(not task.startswith("one") for task in batch._tasks)
+        batch.add({"one": UPSCALE})
+        ended = {}
+        while len(ended) < 2:
+            ended.update(batch.step())
+    far = np.abs(ended["one"].image.astype(int) - whole.image.astype(int))
+    assert far.max() <= 1  # other company in its passes
+
+
+def test_a_key_that_runs_already_is_refused(engine, rt):
+    batch = engine.open(engine.bucket(UPSCALE), rt)
+    with contextlib.closing(batch):
+        batch.add({"one": UPSCALE})
+        with pytest.raises(errors.EngineError, match="already holds one"):
+            batch.add({"one": UPSCALE})
+
+
+def test_who_joins_between_steps_ends_as_if_alone(engine, rt):
+    """An urgent one need not wait for tiles that wait themselves."""
+    alone = engined.make(engine, rt, REPAINT)
+    batch = engine.open(engine.bucket(REPAINT), rt)
+    assert batch.joinable
+    with contextlib.closing(batch):
+        batch.add({"first": dataclasses.replace(REPAINT, seed=1)})
+        for _ in range(3):
+            assert batch.step() == {}
+        batch.add({"late": REPAINT})
+        ended = {}
+        while len(ended) < 2:
+            ended.update(batch.step())
+    assert np.abs(ended["late"].image.astype(int) - alone.image.astype(int)).max() <= 1
