@@ -168,10 +168,12 @@ def _array(found: Any) -> guard.Floats:
 
 def _tokens_left(pipe: Any, prompt: str) -> int:
     """How many tokens even the most patient of its text encoders has no room for."""
+    import transformers  # noqa: PLC0415 - it takes seconds, and the model is loaded with it
+
     left = []
     most = generic_call.parameters(pipe).get("max_sequence_length")
-    for name, one in pipe.components.items():
-        if not name.startswith("tokenizer") or one is None or not callable(one):
+    for one in pipe.components.values():
+        if not isinstance(one, transformers.PreTrainedTokenizerBase):
             continue
         room = int(one.model_max_length)
         if most is not None and isinstance(most.default, int) and room > 77:
