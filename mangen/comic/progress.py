@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from mangen import storage
-from mangen.comic import tables
+from mangen.comic import model, tables
 from mangen.dispatch import foresight
 from mangen.ledger import report
 from mangen.ledger import tables as scheduling
@@ -39,10 +39,24 @@ def status(
         episodes = _episodes(conn, [one.id for one in seen], store)
         told = report.forecasts(conn, ids, stale_s=foresight.STALE_S)
         found = [_entry(one, episodes.get(one.id, []), told.get(one.id)) for one in seen]
+        drawn = _qualities(conn, [one.id for one in seen])
     for entry in found:
+        entry["quality"] = drawn.get(entry["id"], model.SKETCHED)
         works = entry["state"] in {"planning", "working"}
         entry["withheld"] = (withheld or {}).get(entry["id"]) if works else None
     return found
+
+
+def _qualities(conn: sa.Connection, ids: Sequence[int]) -> dict[int, str]:
+    """In which quality projects are drawn, of those that are no animatics."""
+    p = scheduling.projects.c
+    rows = conn.execute(
+        sa.select(p.id, p.settings["quality"].astext.label("quality")).where(
+            p.id == sa.any_(sa.cast(list(ids), pg.ARRAY(sa.BigInteger))),
+            p.settings.has_key("quality"),
+        )
+    )
+    return {row.id: row.quality for row in rows}
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ def test_a_text_becomes_a_project_and_jobs_once(shell, novel):
     assert out.startswith(f"project {number}: it was asked for before")
     code, found = shell.json("status", number)
     assert [one["id"] for one in found] == [number]
-    assert found[0]["state"] == "planning"
+    assert (found[0]["state"], found[0]["quality"]) == ("planning", "animatic")
     code, out, _ = shell("status")
     assert code == 0
     assert "雨夜" in out
@@ -49,6 +49,24 @@ def test_a_folder_becomes_a_project_each(shell, home, novel):
     assert (code, err) == (
         2, "error: --title names one project, but these are 2 texts: leave it out\n",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--engine", "animatic", "--quality", "final"], "animatic makes no final"),
+        (["--engine", "diffusion"], "`manage.py models add NAME FOLDER --role image`"),
+        (["--quality", "preview"], "there is no model to draw the quality preview with"),
+        (["--upscale"], "animatic can't upscale"),
+        (["--engine", "difusion"], "there is no engine 'difusion'"),
+    ],
+)
+def test_what_nobody_here_can_draw_is_refused_and_no_project_is_made(shell, novel, options, said):
+    before = shell.json("status")[1]
+    code, out, err = shell("new", novel, *options)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert shell.json("status")[1] == before
 
 
 def test_a_bad_text_is_named_and_the_good_ones_go_on(shell, home, novel):
