@@ -135,7 +135,8 @@ class Acts:
             for number, paths in held.items():
                 control.resume(*(f"{number}/{path}" if path else number for path in paths))
             for number in self.all:
-                control.retry(number)
+                with contextlib.suppress(errors.UnknownProject):  # the judge tells of it
+                    control.retry(number)
         except AWAY as error:
             self.note("end", away=str(error).splitlines()[0][:120])
             return False

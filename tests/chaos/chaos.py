@@ -78,13 +78,13 @@ class Run:
     def look(self, *, fill):
         """Ask where the projects stand, and bring new ones for those that ended."""
         import _acts  # noqa: PLC0415 - as above
+        import _judge  # noqa: PLC0415 - as above
 
-        from mangen import api  # noqa: PLC0415 - as above
         from mangen.comic import progress  # noqa: PLC0415 - as above
 
         with contextlib.suppress(*_acts.AWAY):
             if self.acts.all:
-                found = api.all_status(self.acts.all)
+                found = _judge.statuses(self.acts.all)
                 self.states = {one["id"]: one["state"] for one in found}
                 self.begun = self.begun or any(len(one["stages"]) > 1 for one in found)
             self.acts.open = [n for n, s in self.states.items() if s not in progress.SETTLED]
@@ -120,6 +120,7 @@ class Run:
     def peace(self):
         """Break nothing any more; answers once all projects have settled, or nothing moves."""
         import _acts  # noqa: PLC0415 - as above
+        import _judge  # noqa: PLC0415 - as above
 
         from mangen import api  # noqa: PLC0415 - as above
         from mangen.comic import progress  # noqa: PLC0415 - as above
@@ -132,11 +133,11 @@ class Run:
             self.ground.tick()
             asked_again = asked_again or self.acts.end()
             with contextlib.suppress(*_acts.AWAY):
-                for number in self.acts.all:
-                    if self.states.get(number) in {"new", None}:  # its submit met a dying server
-                        api.submit_novel(number)
-                found = api.all_status(self.acts.all)
+                found = _judge.statuses(self.acts.all)
                 self.states = {one["id"]: one["state"] for one in found}
+                for number, state in self.states.items():
+                    if state == "new":  # its submit met a dying server
+                        api.submit_novel(number)
                 now = [one["stages"] for one in found]
                 if now != before:
                     moved, before = time.monotonic(), now
@@ -149,12 +150,7 @@ class Run:
         import _judge  # noqa: PLC0415 - as above
 
         self.acts.note("judgement")
-        found = [
-            *_judge.projects(self.acts.all),
-            *_judge.takes(self.acts.retakes),
-            *_judge.ledger(self.asked.lease),
-            *_judge.videos(self.acts.all),
-        ]
+        found = list(_judge.verdict(self.acts.all, self.acts.retakes, self.asked.lease))
         stubborn = self.ground.end()
         found += [_judge.Violation(name="worker would not end", detail=name) for name in stubborn]
         found += _judge.owners()
