@@ -11,6 +11,7 @@ import pytest
 from mangen import errors
 from mangen.engines import protocol
 from mangen.engines.diffusion import engine as engines
+from mangen.engines.diffusion import family, features
 from tests.engines.diffusion import engined
 
 SHEET = protocol.CharacterSheet(
@@ -87,3 +88,70 @@ def test_a_shot_of_which_nothing_is_said_is_refused_before_a_model_is_loaded(eng
     assert isinstance(error, errors.EngineError)
     assert "without a prompt" in str(error)
     assert rt.residents.sizes() == before
+
+
+def test_a_prompt_of_thousands_of_letters_is_drawn_and_what_had_no_room_is_counted(engine, rt):
+    long = dataclasses.replace(
+        SHOT, prompt="the boy runs along the river. " * 170, quality="preview"
+    )
+    made = engined.make(engine, rt, long)
+    assert len(made.notes["prompt"]) > 5000
+    assert made.notes["tokens_left_out"] > 0
+    assert made.notes["prompt"].index("manhua") < 1500  # the style is among what is read
+    assert (
+        "tokens_left_out"
+        not in engined.make(
+            engine, rt, dataclasses.replace(SHOT, quality="preview", prompt="a boy")
+        ).notes
+    )
+
+
+def test_words_that_nobody_knows_in_english_are_told_with_the_panel(engine, rt):
+    odd = dataclasses.replace(SHOT, prompt="魑魅魍魉在河边", quality="preview")
+    assert engined.make(engine, rt, odd).notes["untranslated"] == ["魑魅魍魉在"]
+
+
+def test_an_extreme_frame_names_the_nearest_size(engine):
+    with pytest.raises(family.SizeError, match="nearest size it can make is"):
+        engine.bucket(dataclasses.replace(SHOT, width=64, height=4096))
+
+
+@pytest.mark.parametrize("field", ["width", "height"])
+def test_a_frame_beyond_bounds_names_its_field(engine, field):
+    with pytest.raises(errors.EngineError, match=f"{field} is 5000: 64 to 4096"):
+        engine.bucket(dataclasses.replace(SHOT, **{field: 5000}))
+
+
+def test_cards_are_not_drawn(engine):
+    with pytest.raises(errors.EngineError, match=r"card \(title\).*animatic"):
+        engine.bucket(dataclasses.replace(SHOT, kind="title"))
+
+
+def test_damaged_features_give_way_to_the_picture(engine, rt):
+    anchor = engined.make(engine, rt, ANCHOR)
+    broken = {**anchor.features, "array": {**anchor.features["array"], "data": "%%"}}
+    other = {**anchor.features, "model": "f" * 12}
+    quick = dataclasses.replace(SHOT, quality="preview")
+
+    def drawn(features):
+        figure = protocol.Figure(sheet=SHEET, features=features, reference=anchor.reference)
+        return engined.make(engine, rt, dataclasses.replace(quick, figures=(figure,))).image
+
+    seen = drawn({})
+    assert np.array_equal(drawn(broken), seen)
+    assert np.array_equal(drawn(other), seen)
+    assert np.array_equal(drawn({"engine": "animatic"}), seen)
+
+
+def test_two_characters_stand_in_their_own_parts_of_the_picture(engine, rt):
+    anchor = engined.make(engine, rt, ANCHOR)
+    figures = tuple(
+        protocol.Figure(sheet=dataclasses.replace(SHEET, name=name), features=anchor.features)
+        for name in "甲乙丙"
+    )
+    regions = [one.region for one in features.cast(engine._player(SHOT).model, figures)]
+    assert regions == [pytest.approx((n / 3, 0, (n + 1) / 3, 1)) for n in range(3)]
+    (alone,) = features.cast(engine._player(SHOT).model, figures[:1])
+    assert alone.region is None
+    quick = dataclasses.replace(SHOT, quality="preview", figures=figures[:2])
+    assert isinstance(engined.make(engine, rt, quick), protocol.Panel)
