@@ -226,7 +226,7 @@ class Door:
         """Ring a channel, within the transaction of `conn`, or at once with None."""
         if conn is None:
             with self.statement() as own:
-                self.notify(own, channel, payload)
+                run(own, "ring", channel=channel, payload=payload)
             return
         run(conn, "notify", channel=channel, payload=payload)
 

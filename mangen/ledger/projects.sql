@@ -18,3 +18,7 @@ SELECT id FROM projects WHERE id = :project FOR NO KEY UPDATE;
 
 -- name: notify
 SELECT pg_notify(:channel, :payload);
+
+-- name: ring
+-- as notify, alone in its transaction: what a crash loses of it, the next look finds by itself
+SELECT pg_notify(:channel, :payload), set_config('synchronous_commit', 'off', true);

@@ -71,7 +71,7 @@ HOT = frozenset(
         "add_artifacts", "artifacts", "note_attempt", "beat", "stopping_jobs", "notify",
         "dirty_projects", "lock_project", "clear_dirty", "find_ready_near", "now_hours",
         "ready_jobs", "insert_jobs", "standing_jobs", "insert_dirty", "expire_jobs", "ownerless",
-        "jobs", "publish_jobs", "hold_new", "insert_dependencies", "look_project",
+        "jobs", "publish_jobs", "hold_new", "insert_dependencies", "look_project", "ring",
     }
 )  # fmt: skip
 #: what people ask of it

@@ -231,3 +231,15 @@ def test_limits_can_be_lifted_for_one_transaction(desk):
     with desk.book.transaction() as conn:
         after = conn.execute(sa.text("select current_setting('statement_timeout')")).scalar_one()
     assert (lifted, after) == ("0", "30s")
+
+
+def test_a_notification_alone_does_not_wait_for_the_disk_and_one_among_writes_does(desk):
+    waits = sa.text("show synchronous_commit")
+    with desk.book.transaction() as conn:
+        desk.book.notify(conn, desk.book.WAKE, "7")
+        assert conn.scalar(waits) == "on"
+        door.run(conn, "ring", channel=desk.book.WAKE, payload="7")
+        assert conn.scalar(waits) == "off"
+    with desk.book.statement() as conn:
+        door.run(conn, "ring", channel=desk.book.WAKE, payload="7")
+        assert conn.scalar(waits) == "on"
