@@ -57,7 +57,7 @@ def around(
     """The panel amid more of its surroundings; it is kept to the byte, but for a narrow seam."""
     old = pictures.rgb("panel.image", request.panel.image)
     canvas = outpaint.of(old, request.margin)
-    said = prompts.shot(request, player.model.family)
+    said = prompts.around(request, player.model.family)
     task = dataclasses.replace(
         order.told(sketch, said, seed=request.seed),
         images=(pictures.resized(canvas.base, sketch.width, sketch.height),),

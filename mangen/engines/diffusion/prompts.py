@@ -25,12 +25,7 @@ _BEFORE = 600
 _NOTED = 20  #: unknown words that are told one by one
 Tongue: TypeAlias = wordbook.Tongue
 #: requests that show a shot
-Shown: TypeAlias = (
-    protocol.PanelRequest
-    | protocol.ClipRequest
-    | protocol.RepaintRequest
-    | protocol.OutpaintRequest
-)
+Shown: TypeAlias = protocol.PanelRequest | protocol.ClipRequest | protocol.RepaintRequest
 _PLACES = {
     "en": {2: ("on the left", "on the right"), 3: ("on the left", "in the middle", "on the right")},
     "zh": {2: ("左边", "右边"), 3: ("左边", "中间", "右边")},
@@ -77,8 +72,7 @@ def shot(request: Shown, family: str) -> Prompt:
     """A shot; raises EngineError where nothing is said about it, and no picture shows it yet."""
     writer = _Writer(tongue(family, request), named=family in BOTH)
     scene, figures = request.scene, request.figures
-    drawn = isinstance(request, (protocol.ClipRequest, protocol.OutpaintRequest))
-    blank = scene == protocol.SceneLabels() and not drawn
+    blank = scene == protocol.SceneLabels() and not isinstance(request, protocol.ClipRequest)
     if not request.prompt.strip() and not figures and blank:
         raise errors.EngineError(
             "a shot without a prompt, without anybody in it and without a scene can't be drawn by "
@@ -116,6 +110,17 @@ def detail(request: protocol.UpscaleRequest, family: str) -> Prompt:
     writer.place(request.scene)
     writer.say(writer.label("style", "all"))
     return writer.prompt()
+
+
+def around(request: protocol.OutpaintRequest, family: str) -> Prompt:
+    """What lies around a shot: its place goes on, and its people are in the middle already."""
+    writer = _Writer(tongue(family, request), named=False)
+    writer.say(writer.label("style", "around"))
+    writer.place(request.scene)
+    era = request.scene.era or next((one.sheet.era for one in request.figures), "")
+    writer.say(writer.label("era", era))
+    writer.say(writer.label("style", "all"))
+    return writer.prompt(also="nobody")
 
 
 class _Writer:

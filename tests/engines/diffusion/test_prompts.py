@@ -239,3 +239,18 @@ def test_the_tables_read_no_word_in_two_ways():
     ]
     assert len(listed) > 1500
     assert [word for word, count in collections.Counter(listed).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("family", ["sdxl", "wan"])
+def test_what_is_drawn_around_or_finer_is_the_place_and_nobody(family):
+    parts = {
+        "panel": typing.cast("protocol.Panel", None), "width": 720, "height": 1280, "seed": 1,
+        "prompt": SHOT.prompt, "scene": SHOT.scene, "figures": SHOT.figures,
+    }  # fmt: skip
+    wider = prompts.around(protocol.OutpaintRequest(margin=0.2, **parts), family)
+    finer = prompts.detail(protocol.UpscaleRequest(**parts), family)
+    boy, sea = ("a boy", "by the sea") if family == "sdxl" else ("男孩", "海边")
+    for said in (wider, finer):
+        assert sea in said.text
+        assert boy not in said.text
+        assert said.notes == {}
