@@ -15,6 +15,9 @@ from mangen import errors, services, settings
 _GIB = 1 << 30
 #: share of a card that is never promised: what drivers and libraries take unasked
 _MARGIN = 0.02
+#: what models draw is left to cards, and what is drawn by rule to cpu devices, where a worker has
+#: both: first words of buckets
+_PLACES = {"diffusion": "card", "animatic": "cpu", "storyboard": "cpu", "assemble": "cpu"}
 #: what repeats, and how much a second that it saves is worth; voice and films are not among it
 _CACHED = {
     "character": {"worth": 3.0},
@@ -57,6 +60,7 @@ def pool_configuration(chosen: settings.Settings) -> dict[str, Any]:
         "work": "mangen.worker:make_work",
         "listener": "mangen.worker:make_listener",
         "devices": named,
+        "places": _PLACES,
         "cpu_bytes": int(chosen.cpu_memory_gib * _GIB or share),
         "margin": _MARGIN,
         "cache_bytes": int(chosen.cache_memory_gib * _GIB),

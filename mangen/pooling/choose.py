@@ -45,7 +45,8 @@ class Device:
 
     `room`: bytes that one session could get with everything evicted, None when nobody knows.
     `hopeless`: buckets that were probed on its kind, and never fit. What is hopeless here, or
-    larger by theory than the room, is left to others as long as one of them might take it.
+    larger by theory than the room, is left to others as long as one of them might take it; so are
+    `strange` buckets, which belong on another sort of device.
     """
 
     slot: int
@@ -54,6 +55,7 @@ class Device:
     kind: str = "cpu"
     room: int | None = None
     hopeless: frozenset[str] = frozenset()
+    strange: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -255,7 +257,7 @@ def _may_take(device: Device, item: work.Item, every: Sequence[Device]) -> bool:
 
 
 def _unfit(device: Device, item: work.Item) -> bool:
-    """Whether it was probed in vain, or theory says that not even one has room."""
-    if item.bucket in device.hopeless:
+    """Whether it was probed in vain, belongs elsewhere, or by theory not even one has room."""
+    if item.bucket in device.hopeless or item.bucket in device.strange:
         return True
     return device.room is not None and bool(item.peaks) and item.peaks[0] > device.room

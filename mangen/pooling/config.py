@@ -31,6 +31,8 @@ class Config:
     #: `(control) -> Listener`, called in the parent; empty: nobody listens
     listener: str = ""
     devices: tuple[str, ...] = ("cpu",)
+    #: first words of buckets -> "card" or "cpu": left to such devices, as far as there are some
+    places: Mapping[str, str] = dataclasses.field(default_factory=dict)
     cpu_bytes: int = 2**31
     #: the module that a child runs as: see celery_child and alone
     child: str = "mangen.pooling.celery_child"
@@ -94,10 +96,17 @@ class Config:
                 f"{cuda} needs torch, which is not installed: install the gpu extra, as "
                 "python -m pip install -e '.[gpu]'"
             )
+        if set(read.get("places", {}).values()) - {"card", "cpu"}:
+            raise _wrong("places", read["places"], "a dict of card and cpu, as {'render': 'card'}")
         made = cls(**{**read, "devices": devices})
         for name in devices:
             made.cache_of(name)
         return made
+
+    def strange(self, device: str, bucket: str) -> bool:
+        """Whether work belongs on the other sort of device, and this pool has one of that."""
+        wanted = self.places.get(bucket.partition("/")[0])
+        return wanted not in {None, _sort(device)} and wanted in map(_sort, self.devices)
 
     @property
     def policy(self) -> choose.Policy:
@@ -125,6 +134,10 @@ class Config:
             disk_bytes=self.cache_disk_bytes,
             kinds=cache_policy.policies(self.cache_kinds),
         )
+
+
+def _sort(device: str) -> str:
+    return "cpu" if device == "cpu" else "card"
 
 
 def _checked(name: str, kind: str, given: Any) -> Any:

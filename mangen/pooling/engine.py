@@ -130,8 +130,9 @@ class Engine:
 
     def _on_expected(self, models: tuple[str, ...]) -> None:
         for child in self._slots.free:
-            if any(model not in child.report.residents for model in models):
-                child.tell(wire.Expect(models=models))
+            wanted = self._offers.welcome(child, models)
+            if any(model not in child.report.residents for model in wanted):
+                child.tell(wire.Expect(models=wanted))
 
     def _on_heard(self, heard: lives.Heard) -> None:
         self._inbox.put(lambda: self._answers.hear(heard))

@@ -27,7 +27,9 @@ class Idling:
         for slot in self._slots:
             child = slot.child
             running = child is not None and child.batch is not None and child.batch.ran
-            fitting = iter(()) if running or child is None else self._fitting(child, now)
+            fitting: Iterator[window.Waiting] = iter(())
+            if not running and child is not None:
+                fitting = self._fitting(child, slot.device, now)
             wanted = next(fitting, None) is not None
             ready = child is not None and child.state is lives.State.IDLE
             slot.meter.note(now, running=running, wanted=wanted, ready=ready)
@@ -40,11 +42,12 @@ class Idling:
                     seconds=now - since,
                 )
 
-    def _fitting(self, child: lives.Child, now: float) -> Iterator[window.Waiting]:
+    def _fitting(self, child: lives.Child, device: str, now: float) -> Iterator[window.Waiting]:
         """Who waits, longer than they must linger, that the device has room for."""
         fits = {
             one for one in self._table.window.alike
             if child.barred.get(one.bucket, 0.0) <= now  # its gate knows better
+            and not self._settings.strange(device, one.bucket)
             and self._fits(child, one)
         }  # fmt: skip
         if fits:

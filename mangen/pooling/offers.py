@@ -26,12 +26,14 @@ class Offers:
         self._table = table
         self._lore = lore
         self._batches = 0
+        self._buckets: dict[str, str] = {}  # by model, the last seen that wanted it
         self._used: dict[tuple[int, str], float] = {}  # when a device was last given a model's work
 
     def schedule(self, now: float) -> None:
         """Offer as much as there is to do and to do it with."""
         if not len(self._table.window):
             return
+        self._buckets |= {one.model: one.bucket for one in self._table.window.alike}
         policy = self._settings.policy
         free = {child.slot: child for child in self._slots.free}
         if free:
@@ -65,6 +67,22 @@ class Offers:
             residents=frozenset(child.report.residents),
             barred=frozenset(name for name, until in child.barred.items() if until > now),
             hopeless=frozenset(hopeless),
+            strange=self._strange(child),
+        )
+
+    def _strange(self, child: lives.Child) -> frozenset[str]:
+        """Buckets of what waits and belongs on another sort of device."""
+        if not self._settings.places:
+            return frozenset()
+        device = self._slots.of(child).device
+        buckets = {one.bucket for one in self._table.window.alike}
+        return frozenset(one for one in buckets if self._settings.strange(device, one))
+
+    def welcome(self, child: lives.Child, models: Sequence[str]) -> tuple[str, ...]:
+        """Of these models those that a device may load ahead: not what is used elsewhere alone."""
+        device = self._slots.of(child).device
+        return tuple(
+            one for one in models if not self._settings.strange(device, self._buckets.get(one, ""))
         )
 
     def _cap(self, joined: lives.Batch | None = None) -> Callable[[work.Item, str], int]:
@@ -153,7 +171,11 @@ class Offers:
         """
         waits: tuple[str, ...] = ()
         if any(one.model not in ("", running) for one in rest):
-            others = (one for one in self._table.window if one.item.key not in without)
+            strange = self._strange(child)
+            others = (
+                one for one in self._table.window
+                if one.item.key not in without and one.item.bucket not in strange
+            )  # fmt: skip
             waits = choose.forecast(others, (), running, _FORECAST)
         load_s = self._lore.estimates.load_s
         recent = (

@@ -16,8 +16,8 @@ def keys(choices):
     return [(choice.slot, choice.keys) for choice in choices]
 
 
-def device(slot=0, *residents, barred=(), hopeless=(), **more):
+def device(slot=0, *residents, barred=(), hopeless=(), strange=(), **more):
     return choose.Device(
         slot=slot, residents=frozenset(residents), barred=frozenset(barred),
-        hopeless=frozenset(hopeless), **more,
+        hopeless=frozenset(hopeless), strange=frozenset(strange), **more,
     )  # fmt: skip

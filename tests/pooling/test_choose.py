@@ -313,3 +313,11 @@ def test_whom_a_device_is_worth_a_try_for_is_asked_once_of_all_alike(monkeypatch
     waiting = [wait(str(n), f"b{n % 3}", place=n) for n in range(300)]
     choose.choose(waiting, [device(1)], 10.0, POLICY)
     assert len(asked) <= 6  # to place it, and to say who was passed over
+
+
+def test_what_belongs_on_another_sort_of_device_is_left_to_it_while_there_is_one():
+    waiting = [wait("a", "render/x"), wait("b", "draw/y", place=1)]
+    cpu, card = device(0, strange=("render/x",)), device(1, strange=("draw/y",))
+    assert keys(choose.choose(waiting, [cpu], 1.0, POLICY, busy=[card])) == [(0, ("b",))]
+    assert keys(choose.choose(waiting, [card], 1.0, POLICY, busy=[cpu])) == [(1, ("a",))]
+    assert keys(choose.choose(waiting, [cpu], 1.0, POLICY)) == [(0, ("a",))], "alone it takes all"

@@ -94,3 +94,19 @@ def test_each_device_has_a_cache_of_its_size():
     assert card.kinds["text"].worth == 2.0
     with pytest.raises(errors.ConfigError, match="cache kind 'text'"):
         config.Config.of({**GOOD, "cache_kinds": {"text": {"wort": 2.0}}})
+
+
+def test_work_is_strange_where_it_belongs_on_a_device_that_this_pool_has():
+    places = {"render": "card", "draw": "cpu"}
+    both = config.Config(app=":", work=":", devices=("cuda:0", "cpu"), places=places)
+    found = {
+        (device, word): both.strange(device, f"{word}/x")
+        for device in ("cuda:0", "cpu") for word in ("render", "draw", "any")
+    }  # fmt: skip
+    assert {name for name, strange in found.items() if strange} == {
+        ("cuda:0", "draw"), ("cpu", "render"),
+    }  # fmt: skip
+    alone = dataclasses.replace(both, devices=("cpu", "cpu"))
+    assert not alone.strange("cpu", "render/x")
+    with pytest.raises(errors.ConfigError, match=r"places.*card and cpu"):
+        config.Config.of({"app": "a:b", "work": "c:d", "places": {"render": "gpu"}})

@@ -158,3 +158,19 @@ def test_one_who_waits_joins_one_who_runs_where_two_are_to_be_tried():
     made._join(child, 1.0, settings.policy)
     assert child.told[-1].join
     assert [load.item.key for load in child.told[-1].loads] == ["b"]
+
+
+def test_a_device_looks_ahead_only_to_what_belongs_on_it():
+    items = [item("a", "draw/1", model="m"), item("b", "render/1", model="r")]
+    table = waiting_for(items)
+    settings = config.Config(
+        app=":", work=":", devices=("sim:x", "cpu"), places={"render": "card", "draw": "cpu"}
+    )
+    devices = types.SimpleNamespace(
+        of=lambda _child: types.SimpleNamespace(device="cpu"), free=[], children=[]
+    )
+    made, child = offers.Offers(settings, devices, table, learned.Learned()), Child()
+    made.schedule(1.0)
+    assert made._as_device(child, 1.0).strange == {"render/1"}
+    assert made.welcome(child, ["r", "m", "new"]) == ("m", "new")
+    assert made._forecast(child, "", 1.0, table.window.alike) == ("m",)

@@ -149,3 +149,11 @@ def test_what_wants_to_be_alone_stays_alone(start):
             continue
         now |= set(line["keys"])
         assert len(now) == 1 or not any(int(key[1:]) % 3 == 0 for key in now)
+
+
+def test_a_device_of_another_sort_stays_idle_rather_than_take_what_is_no_work_for_it(start):
+    sim = start(devices=("sim:small", "cpu"), places={"a": "card"}, cpu_bytes=2**36)
+    sim.ready(count=2)
+    assert set(ends(sim.many([f"k{n}" for n in range(12)], "a/s/20")).values()) == {"done"}
+    assert {one.kind for one in sim.ear.of(events.Finished)} == {"small"}
+    assert sim.ear.of(events.Idling) == []
