@@ -13,7 +13,7 @@ def anchor(
     player: players.Player, request: protocol.AnchorRequest, sketch: family.Task
 ) -> order.Order:
     """A character's reference picture, of exactly the asked size, and its features."""
-    said = prompts.anchor(request, player.model.family)
+    said = prompts.anchor(request, both=prompts.both(player.model))
     task = order.told(sketch, said, seed=request.sheet.seed)
 
     def end(results: Mapping[str, family.Result]) -> order.Ending:
@@ -32,7 +32,7 @@ def panel(
     player: players.Player, request: protocol.PanelRequest, sketch: family.Task
 ) -> order.Order:
     """A shot's picture, at least as large as its frame."""
-    said = prompts.shot(request, player.model.family)
+    said = prompts.shot(request, both=prompts.both(player.model))
     task = dataclasses.replace(
         order.told(sketch, said, seed=request.seed),
         characters=features.cast(player.model, request.figures),

@@ -32,7 +32,7 @@ def clip(
         raise errors.EngineError(
             f"motion is {request.motion!r}: one of {', '.join(sorted(motions))} is needed"
         )
-    said = prompts.shot(request, player.model.family)
+    said = prompts.shot(request, both=prompts.both(player.model))
     task = dataclasses.replace(
         order.told(sketch, said, seed=request.seed),
         fps=request.fps,

@@ -30,7 +30,7 @@ def repaint(
     old = pictures.rgb("panel.image", request.panel.image)
     mask = pictures.mask("mask", request.mask, old)
     high, wide = old.shape[:2]
-    said = prompts.shot(request, player.model.family)
+    said = prompts.shot(request, both=prompts.both(player.model))
     task = dataclasses.replace(
         order.told(sketch, said, seed=request.seed),
         images=(pictures.resized(old, sketch.width, sketch.height),),
@@ -57,7 +57,7 @@ def around(
     """The panel amid more of its surroundings; it is kept to the byte, but for a narrow seam."""
     old = pictures.rgb("panel.image", request.panel.image)
     canvas = outpaint.of(old, request.margin)
-    said = prompts.around(request, player.model.family)
+    said = prompts.around(request, both=prompts.both(player.model))
     task = dataclasses.replace(
         order.told(sketch, said, seed=request.seed),
         images=(pictures.resized(canvas.base, sketch.width, sketch.height),),

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 
 from mangen import errors
 from mangen.engines import protocol
-from mangen.engines.diffusion import wordbook
+from mangen.engines.diffusion import checkpoint, configs, registry, wordbook
 
-#: families whose text encoder reads Chinese as well as English
-BOTH = frozenset({"flux_klein", "wan"})
+#: classes of text encoders that read Chinese as well as English
+_BOTH = re.compile("Qwen|U?MT5|GLM|Glm|Mistral|Gemma")
 #: characters of a story's own words that stand before the scene; what is longer follows at the end,
 #: where an encoder that has no room for all of it leaves it out and counts it
 _BEFORE = 600
@@ -45,9 +45,16 @@ class Prompt:
     notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def tongue(family: str, request: protocol.Request) -> Tongue:
-    """The language that a family is told this request in."""
-    if family not in BOTH or isinstance(request, protocol.EncodeRequest):
+def both(model: registry.Model) -> bool:
+    """Whether a model reads Chinese as well as English: its text encoders tell."""
+    parts = configs.read(model.folder, checkpoint.INDEX)
+    kinds = [str(kind) for name, kind in parts.items() if name.startswith("text_encoder")]
+    return any(_BOTH.search(kind) for kind in kinds)
+
+
+def _tongue(request: protocol.Request, *, both: bool) -> Tongue:
+    """The language that a model is told this request in."""
+    if not both or isinstance(request, protocol.EncodeRequest):
         return "en"
     if isinstance(request, protocol.AnchorRequest):
         said = [request.sheet.name, *request.sheet.words]
@@ -57,9 +64,9 @@ def tongue(family: str, request: protocol.Request) -> Tongue:
     return "zh" if any(map(wordbook.is_chinese, said)) else "en"
 
 
-def anchor(request: protocol.AnchorRequest, family: str) -> Prompt:
+def anchor(request: protocol.AnchorRequest, *, both: bool) -> Prompt:
     """A character alone, from head to foot, on nothing."""
-    writer = _Writer(tongue(family, request), named=family in BOTH)
+    writer = _Writer(_tongue(request, both=both), named=both)
     figure = protocol.Figure(sheet=request.sheet)
     writer.say(writer.label("style", "anchor"))
     writer.say(writer.figure(figure, request.sheet.era))
@@ -68,9 +75,9 @@ def anchor(request: protocol.AnchorRequest, family: str) -> Prompt:
     return writer.prompt(also="alone")
 
 
-def shot(request: Shown, family: str) -> Prompt:
+def shot(request: Shown, *, both: bool) -> Prompt:
     """A shot; raises EngineError where nothing is said about it, and no picture shows it yet."""
-    writer = _Writer(tongue(family, request), named=family in BOTH)
+    writer = _Writer(_tongue(request, both=both), named=both)
     scene, figures = request.scene, request.figures
     blank = scene == protocol.SceneLabels() and not isinstance(request, protocol.ClipRequest)
     if not request.prompt.strip() and not figures and blank:
@@ -103,18 +110,18 @@ def shot(request: Shown, family: str) -> Prompt:
     return writer.prompt()
 
 
-def detail(request: protocol.UpscaleRequest, family: str) -> Prompt:
+def detail(request: protocol.UpscaleRequest, *, both: bool) -> Prompt:
     """A part of a shot in finer detail: its place and light, and nobody, who need not be in it."""
-    writer = _Writer(tongue(family, request), named=False)
+    writer = _Writer(_tongue(request, both=both), named=False)
     writer.say(writer.label("style", "fine"))
     writer.place(request.scene)
     writer.say(writer.label("style", "all"))
     return writer.prompt()
 
 
-def around(request: protocol.OutpaintRequest, family: str) -> Prompt:
+def around(request: protocol.OutpaintRequest, *, both: bool) -> Prompt:
     """What lies around a shot: its place goes on, and its people are in the middle already."""
-    writer = _Writer(tongue(family, request), named=False)
+    writer = _Writer(_tongue(request, both=both), named=False)
     writer.say(writer.label("style", "around"))
     writer.place(request.scene)
     era = request.scene.era or next((one.sheet.era for one in request.figures), "")
@@ -162,8 +169,9 @@ class _Writer:
         """Who it is, what it wears, how it looks, what it does and holds."""
         sheet = one.sheet
         said = [self.label("who", f"{sheet.sex} {one.age or sheet.age}")]
-        if self._named and sheet.name.strip() and self._own_tongue(sheet.name):
-            said.insert(0, sheet.name)
+        called = self._called(sheet.name)
+        if called:
+            said.insert(0, called)
         clothed = False
         for words in sheet.words:
             if self._tongue == "zh" or not wordbook.is_chinese(words):
@@ -219,8 +227,14 @@ class _Writer:
         latin = re.sub(r"[^\x00-\u024f]+", " ", text).strip(" ,.;:!?-")
         return self._join().join(filter(None, [latin, *read.words]))
 
-    def _own_tongue(self, name: str) -> bool:
-        return wordbook.is_chinese(name) == (self._tongue == "zh")
+    def _called(self, name: str) -> str:
+        """A name where it says something: to whom may be told names, or what somebody is."""
+        if self._named and name.strip() and wordbook.is_chinese(name) == (self._tongue == "zh"):
+            return name
+        if self._tongue == "zh":
+            return ""
+        # English roles are written small, as in a text: first constable
+        return name if name.isascii() and name.islower() else wordbook.office(name)
 
     def _join(self) -> str:
         return ", " if self._tongue == "en" else "，"

@@ -29,7 +29,7 @@ def enlarge(
     width, height = target(old, request.width, request.height)
     base = padded(pictures.resized(old, width, height), sketch.width, sketch.height)
     spots = layout(base.shape[1], base.shape[0], sketch.width, sketch.height)
-    said = prompts.detail(request, player.model.family)
+    said = prompts.detail(request, both=prompts.both(player.model))
     tasks = {
         f"{number}": dataclasses.replace(
             order.told(sketch, said, seed=(request.seed + number) & 0x7FFFFFFF),

@@ -36,7 +36,7 @@ class Read(NamedTuple):
 
 class _Word(NamedTuple):
     english: str
-    kind: str  #: tone, worn, none; empty for all others
+    kind: str  #: tone, worn, people, none; empty for all others
 
 
 class _Book(NamedTuple):
@@ -82,6 +82,12 @@ def english(text: str) -> Read:
         if tone:
             found.setdefault(tone)
     return Read(tuple(found), clothed, tuple(left))
+
+
+def office(name: str) -> str:
+    """What somebody is who is called by it, in English: 船夫; empty for any other name."""
+    found = _book().words.get(name)
+    return found.english if found is not None and found.kind == "people" else ""
 
 
 def _parted(run: str) -> Iterator[tuple[str, _Word | None]]:

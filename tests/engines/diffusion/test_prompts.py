@@ -13,7 +13,7 @@ import pytest
 from mangen import errors
 from mangen.comic import lexicon
 from mangen.engines import protocol
-from mangen.engines.diffusion import prompts, wordbook
+from mangen.engines.diffusion import prompts, registry, wordbook
 
 RUNTU = protocol.CharacterSheet(
     name="闰土", sex="male", age="child", words=("毡帽", "银圈", "紫色的圆脸"), era="republic"
@@ -32,7 +32,6 @@ ENGLISH = protocol.PanelRequest(
     kind="shot", width=720, height=1280, seed=1, prompt="Alice looks into the looking-glass.",
     figures=(protocol.Figure(sheet=ALICE, emotion="surprised", held="red umbrella"),),
 )  # fmt: skip
-CLIP_FAMILIES = ("sdxl", "i2vgen", "generic")
 
 
 def in_order(text, *words):
@@ -41,7 +40,7 @@ def in_order(text, *words):
 
 
 def test_people_come_first_then_the_story_the_scene_the_camera_and_the_style_last():
-    said = prompts.shot(SHOT, "sdxl").text
+    said = prompts.shot(SHOT, both=False).text
     in_order(
         said, "a boy", "felt hat", "silver necklet", "purple round face", "happy smile",
         "striking out", "holding pitchfork", "deep blue sky", "golden full moon", "by the sea",
@@ -49,24 +48,22 @@ def test_people_come_first_then_the_story_the_scene_the_camera_and_the_style_las
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("family", CLIP_FAMILIES)
-def test_families_that_know_english_alone_get_no_other_letter(family):
+def test_models_that_know_english_alone_get_no_other_letter():
     for request in (SHOT, ENGLISH, protocol.AnchorRequest(sheet=RUNTU)):
         said = (
-            prompts.anchor(request, family)
+            prompts.anchor(request, both=False)
             if isinstance(request, protocol.AnchorRequest)
-            else prompts.shot(request, family)
+            else prompts.shot(request, both=False)
         )
         assert (said.text + said.negative).isascii()
 
 
-@pytest.mark.parametrize("family", sorted(prompts.BOTH))
-def test_families_that_know_both_get_the_language_of_the_text(family):
-    said = prompts.shot(SHOT, family)
+def test_models_that_know_both_get_the_language_of_the_text():
+    said = prompts.shot(SHOT, both=True)
     in_order(said.text, "闰土", "小男孩", "毡帽", "手拿钢叉", "一轮金黄的圆月", "海边", "国漫")
     assert "水印" in said.negative
     assert said.notes == {}
-    english = prompts.shot(ENGLISH, family).text
+    english = prompts.shot(ENGLISH, both=True).text
     in_order(english, "Alice", "a young woman", "blue dress", "holding red umbrella", "looks into")
     assert english.isascii()
 
@@ -74,12 +71,12 @@ def test_families_that_know_both_get_the_language_of_the_text(family):
 def test_unknown_words_are_told_and_never_sent():
     sheet = dataclasses.replace(RUNTU, words=("毡帽", "魑魅魍魉"))
     request = dataclasses.replace(SHOT, figures=(protocol.Figure(sheet=sheet),))
-    said = prompts.shot(request, "sdxl")
+    said = prompts.shot(request, both=False)
     assert said.text.isascii()
     assert "魑魅魍魉" in said.notes["untranslated"]
     assert json.loads(json.dumps(said.notes)) == said.notes
     many = "".join(f"{chr(0x9000 + n)}好毡帽" for n in range(60))
-    told = prompts.shot(dataclasses.replace(SHOT, prompt=many), "sdxl").notes
+    told = prompts.shot(dataclasses.replace(SHOT, prompt=many), both=False).notes
     assert len(told["untranslated"]) == 20
     assert told["untranslated_words"] >= 60
 
@@ -90,14 +87,14 @@ def test_a_name_is_not_read_as_words():
         SHOT, prompt="林雪站在桥上", figures=(protocol.Figure(sheet=snow),),
         scene=protocol.SceneLabels(),
     )  # fmt: skip
-    said = prompts.shot(request, "sdxl").text
+    said = prompts.shot(request, both=False).text
     assert "snow" not in said
     in_order(said, "standing", "bridge")
 
 
 def test_a_negation_of_dots_and_mixed_letters_survive():
     request = dataclasses.replace(ENGLISH, prompt="A neon sign: “OPEN 24h”, 霓虹灯")
-    said = prompts.shot(request, "sdxl").text
+    said = prompts.shot(request, both=False).text
     assert "A neon sign" in said
     assert "OPEN 24h" in said
     assert "neon lights" in said
@@ -106,17 +103,18 @@ def test_a_negation_of_dots_and_mixed_letters_survive():
 def test_who_wears_nothing_that_is_told_wears_the_clothes_of_the_era():
     bare = dataclasses.replace(RUNTU, words=("银圈",))
     assert (
-        "1920s Chinese clothes" in prompts.anchor(protocol.AnchorRequest(sheet=bare), "sdxl").text
+        "1920s Chinese clothes"
+        in prompts.anchor(protocol.AnchorRequest(sheet=bare), both=False).text
     )
     dressed = dataclasses.replace(RUNTU, words=("青布长衫",))
-    said = prompts.anchor(protocol.AnchorRequest(sheet=dressed), "sdxl").text
+    said = prompts.anchor(protocol.AnchorRequest(sheet=dressed), both=False).text
     assert "long gown" in said
     assert "1920s Chinese clothes" not in said
-    assert "Victorian clothes" not in prompts.shot(ENGLISH, "sdxl").text
+    assert "Victorian clothes" not in prompts.shot(ENGLISH, both=False).text
 
 
 def test_an_anchor_stands_alone_on_a_plain_background():
-    said = prompts.anchor(protocol.AnchorRequest(sheet=RUNTU), "sdxl")
+    said = prompts.anchor(protocol.AnchorRequest(sheet=RUNTU), both=False)
     in_order(said.text, "full body", "a boy", "felt hat", "calm face", "plain", "manhua")
     assert "several people" in said.negative
 
@@ -124,24 +122,24 @@ def test_an_anchor_stands_alone_on_a_plain_background():
 def test_several_people_stand_left_to_right():
     other = dataclasses.replace(RUNTU, name="迅哥", words=("西装",), age="adult")
     pair = (protocol.Figure(sheet=RUNTU), protocol.Figure(sheet=other))
-    said = prompts.shot(dataclasses.replace(SHOT, figures=pair), "sdxl").text
+    said = prompts.shot(dataclasses.replace(SHOT, figures=pair), both=False).text
     in_order(said, "two people", "on the left a boy", "felt hat", "on the right a man", "suit")
     trio = (*pair, protocol.Figure(sheet=ALICE))
-    said = prompts.shot(dataclasses.replace(SHOT, figures=trio), "sdxl").text
+    said = prompts.shot(dataclasses.replace(SHOT, figures=trio), both=False).text
     in_order(said, "three people", "on the left", "in the middle", "on the right", "blue dress")
 
 
 def test_an_insert_shows_its_thing_and_nobody():
     scene = protocol.SceneLabels(framing="insert", focus="black umbrella")
-    said = prompts.shot(dataclasses.replace(SHOT, scene=scene), "sdxl").text
+    said = prompts.shot(dataclasses.replace(SHOT, scene=scene), both=False).text
     assert said.startswith("black umbrella")
     assert "a boy" not in said
     assert "nobody in view" in said
 
 
 def test_a_memory_looks_as_one():
-    assert "sepia" in prompts.shot(dataclasses.replace(SHOT, memory=True), "sdxl").text
-    assert "sepia" not in prompts.shot(SHOT, "sdxl").text
+    assert "sepia" in prompts.shot(dataclasses.replace(SHOT, memory=True), both=False).text
+    assert "sepia" not in prompts.shot(SHOT, both=False).text
 
 
 def test_a_repaint_says_first_what_is_to_be_seen_there():
@@ -150,24 +148,24 @@ def test_a_repaint_says_first_what_is_to_be_seen_there():
         width=720, height=1280, seed=1, prompt="a white horse", scene=SHOT.scene,
         figures=SHOT.figures,
     )  # fmt: skip
-    assert prompts.shot(request, "sdxl").text.startswith("a white horse")
+    assert prompts.shot(request, both=False).text.startswith("a white horse")
 
 
 @pytest.mark.parametrize("length", [599, 601, 5000])
 @pytest.mark.parametrize("words", ["the red fox runs over the hill. ", "一只红狐狸跑过山坡。"])
-@pytest.mark.parametrize("family", ["sdxl", "wan"])
-def test_what_is_longer_than_a_prompt_should_be_follows_the_style(length, words, family):
+@pytest.mark.parametrize("both", [False, True])
+def test_what_is_longer_than_a_prompt_should_be_follows_the_style(length, words, both):
     request = dataclasses.replace(SHOT, prompt=(words * length)[:length])
-    said = prompts.shot(request, family)
-    style = "manhua" if family == "sdxl" else "国漫"
+    said = prompts.shot(request, both=both)
+    style = "国漫" if both else "manhua"
     assert said.text.index(style) < 1500
-    if family == "wan" or words.isascii():
+    if both or words.isascii():
         assert len(said.text) >= length - 5
     assert not said.text.startswith(words[:4])
 
 
 def test_a_long_prompt_without_any_stop_is_parted_too():
-    said = prompts.shot(dataclasses.replace(ENGLISH, prompt="x" * 2000), "sdxl").text
+    said = prompts.shot(dataclasses.replace(ENGLISH, prompt="x" * 2000), both=False).text
     assert said.count("x" * 600) >= 1
     assert "".join(said.split()).count("x") >= 2000
 
@@ -175,11 +173,13 @@ def test_a_long_prompt_without_any_stop_is_parted_too():
 def test_nothing_to_say_is_refused():
     silent = protocol.PanelRequest(kind="shot", width=64, height=64, seed=0, prompt="  \n ")
     with pytest.raises(errors.EngineError, match="without a prompt"):
-        prompts.shot(silent, "sdxl")
+        prompts.shot(silent, both=False)
     with pytest.raises(errors.EngineError, match="is known in English"):
-        prompts.shot(dataclasses.replace(silent, prompt="魑魅魍魉"), "sdxl")
-    assert "魑魅魍魉" in prompts.shot(dataclasses.replace(silent, prompt="魑魅魍魉"), "wan").text
-    prompts.shot(dataclasses.replace(silent, scene=protocol.SceneLabels(place="sea")), "sdxl")
+        prompts.shot(dataclasses.replace(silent, prompt="魑魅魍魉"), both=False)
+    assert (
+        "魑魅魍魉" in prompts.shot(dataclasses.replace(silent, prompt="魑魅魍魉"), both=True).text
+    )
+    prompts.shot(dataclasses.replace(silent, scene=protocol.SceneLabels(place="sea")), both=False)
 
 
 def _labels(kind):
@@ -241,16 +241,49 @@ def test_the_tables_read_no_word_in_two_ways():
     assert [word for word, count in collections.Counter(listed).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("family", ["sdxl", "wan"])
-def test_what_is_drawn_around_or_finer_is_the_place_and_nobody(family):
+@pytest.mark.parametrize("both", [False, True])
+def test_what_is_drawn_around_or_finer_is_the_place_and_nobody(both):
     parts = {
         "panel": typing.cast("protocol.Panel", None), "width": 720, "height": 1280, "seed": 1,
         "prompt": SHOT.prompt, "scene": SHOT.scene, "figures": SHOT.figures,
     }  # fmt: skip
-    wider = prompts.around(protocol.OutpaintRequest(margin=0.2, **parts), family)
-    finer = prompts.detail(protocol.UpscaleRequest(**parts), family)
-    boy, sea = ("a boy", "by the sea") if family == "sdxl" else ("男孩", "海边")
+    wider = prompts.around(protocol.OutpaintRequest(margin=0.2, **parts), both=both)
+    finer = prompts.detail(protocol.UpscaleRequest(**parts), both=both)
+    boy, sea = ("男孩", "海边") if both else ("a boy", "by the sea")
     for said in (wider, finer):
         assert sea in said.text
         assert boy not in said.text
         assert said.notes == {}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "both"),
+    [
+        (("CLIPTextModel", "CLIPTextModelWithProjection"), False),
+        (("CLIPTextModel", "T5EncoderModel"), False),
+        (("UMT5EncoderModel",), True),
+        (("Qwen3ForCausalLM",), True),
+        (("Qwen2_5_VLForConditionalGeneration",), True),
+        (("BertModel", "MT5EncoderModel"), True),
+    ],
+)
+def test_a_models_text_encoders_tell_whether_it_reads_chinese(tmp_path, kinds, both):
+    parts = {f"text_encoder{n or ''}": ["transformers", kind] for n, kind in enumerate(kinds)}
+    index = {"_class_name": "Any", "unet": ["diffusers", "QwenLike"], **parts}
+    (tmp_path / "model_index.json").write_text(json.dumps(index))
+    model = registry.Model(name="any", folder=tmp_path, family="generic")
+    assert prompts.both(model) is both
+
+
+def test_who_is_called_by_an_office_is_drawn_as_one():
+    def said(name, *, both=False):
+        sheet = dataclasses.replace(RUNTU, name=name, words=())
+        return prompts.anchor(protocol.AnchorRequest(sheet=sheet), both=both).text
+
+    assert "doctor, a boy" in said("医生")
+    assert "first constable, a boy" in said("first constable")
+    assert "snow" not in said("林雪")
+    assert "full moon" not in said("明月")
+    assert "医生，小男孩" in said("医生", both=True)
+    assert "Harry" not in said("Harry")
+    assert "Harry, a boy" in said("Harry", both=True)
