@@ -57,11 +57,11 @@ def _overview(row: Any, details: Sequence[Any], held: Sequence[str]) -> Overview
         counts.setdefault(stage, {})[stood] = count
     failures, waiting, assembling = [], [], {}
     for one in details:
-        if one.what == "closing":
-            assembling[one.episode] = one.state
-        elif one.what == "failure":
+        if one.what == "failure":
             failures.append({**_trouble(one), "attempt": one.attempt, "at": one.at.isoformat()})
-        else:
+        if one.what in {"closing", "both"}:
+            assembling[one.episode] = one.state
+        if one.what in {"waiting", "both"}:
             waiting.append({**_trouble(one), "until": one.at.isoformat() if one.at else None})
     return Overview(
         id=number,

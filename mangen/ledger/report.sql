@@ -21,24 +21,28 @@ WHERE CAST(:ids AS bigint[]) IS NULL OR p.id = ANY(CAST(:ids AS bigint[]))
 ORDER BY p.id;
 
 -- name: project_details
--- failures, what waits for a reason, and the closing stage of each episode
+-- failures, what waits for a reason, the closing stage of each episode, and what is both of these:
+-- the last three in one look at all jobs
 SELECT project, 'failure' AS what, id, stage, subject, episode, state, error_kind, error, attempt,
     settled_at AS at
 FROM jobs
 WHERE state = 'failed' AND NOT superseded
     AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
 UNION ALL
-SELECT project, 'waiting', id, stage, subject, episode, state, error_kind, error, attempt,
-    not_before
-FROM jobs
-WHERE state = 'ready' AND NOT superseded
-    AND (error_kind = 'resource' OR not_before > clock_timestamp())
-    AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
-UNION ALL
-SELECT project, 'closing', id, stage, subject, episode, state, NULL, NULL, attempt, NULL
-FROM jobs
-WHERE stage = :closing AND episode IS NOT NULL AND NOT superseded
-    AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
+SELECT project, CASE WHEN NOT closes THEN 'waiting' WHEN waits THEN 'both' ELSE 'closing' END,
+    id, stage, subject, episode, state, error_kind, error, attempt, not_before
+FROM (
+    SELECT *, stage = :closing AND episode IS NOT NULL AS closes,
+        state = 'ready' AND (error_kind = 'resource' OR coalesce(not_before > now(), false))
+            AS waits
+    FROM jobs
+    WHERE NOT superseded
+        AND (
+            (stage = :closing AND episode IS NOT NULL)
+            OR (state = 'ready' AND (error_kind = 'resource' OR not_before > now()))
+        )
+        AND (CAST(:ids AS bigint[]) IS NULL OR project = ANY(CAST(:ids AS bigint[])))
+) j
 ORDER BY 1, 3;
 
 -- name: project_holds

@@ -47,6 +47,21 @@ def test_overview_counts_weighs_and_explains(desk, wanted):
     assert (empty.counts, empty.progress, empty.failures) == ({}, 0.0, [])
 
 
+def test_a_closing_job_that_waits_or_failed_is_told_as_both(desk, wanted):
+    waits, fails = desk.want(
+        wanted("assemble", "e1", episode=1), wanted("assemble", "e2", episode=2)
+    )
+    [fence] = desk.run(waits)
+    desk.book.fail(fence, "transient", "not now")
+    desk.settle(fails, "failed")
+    with desk.book.transaction() as conn:
+        [one] = report.overview(conn, None)
+    assert one.assembling == {1: "ready", 2: "failed"}
+    assert [waiting["job"] for waiting in one.waiting] == [waits]
+    assert [failure["job"] for failure in one.failures] == [fails]
+    assert one.waiting[0]["until"]
+
+
 def test_superseded_jobs_count_nowhere(desk, wanted):
     [old] = desk.want(wanted("anchor", "c/a"))
     desk.settle(old, "failed")
