@@ -63,7 +63,9 @@ class Run:
             path = self._scratch / f"{uuid.uuid4().hex}.mp4"
             try:
                 plan = orders.of(self._player, request, path, self._size)
-            except errors.MangenError as error:
+            except Exception as error:
+                if device.out_of_memory(error):
+                    raise
                 self._ended[key] = error
                 continue
             self._members[key] = _Member(key=key, plan=plan, path=path, waiting=list(plan.tasks))
