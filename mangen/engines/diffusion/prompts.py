@@ -86,15 +86,19 @@ def shot(request: Shown, *, both: bool) -> Prompt:
             "a model: give it a prompt, by `manage.py retake` or in its storyboard"
         )
     era = scene.era or next((one.sheet.era for one in figures), "")
-    head, tail = _parted(writer.own(request.prompt, [one.sheet.name for one in figures]))
-    if isinstance(request, protocol.RepaintRequest):  # what is to be seen in a part of it
-        writer.say(head)
-        head = ""
+    names, tail = [one.sheet.name for one in figures], ""
+    told = request.prompt
+    if figures or not blank:  # else it is better than nothing
+        told = _unspoken(told)
+    repaints = isinstance(request, protocol.RepaintRequest)
+    if repaints:  # what is to be seen in a part of it
+        tail = writer.own(told, names)
     if scene.framing == "insert" and scene.focus:
         writer.say(writer.thing(scene.focus))
     else:
         writer.people(figures, era)
-    writer.say(head)
+    if not repaints:
+        tail = writer.own(told, names)
     if not writer.said and blank:
         raise errors.EngineError(
             f"nothing of the prompt is known in English ({'、'.join(writer.left)}), which is all "
@@ -203,7 +207,8 @@ class _Writer:
     def scene(self, scene: protocol.SceneLabels, era: str) -> None:
         """Where and when, what is there, who else; then the camera."""
         self.place(scene)
-        self.say(self._join().join(map(self.thing, scene.objects)))
+        for thing in map(self.thing, scene.objects):
+            self.say("" if self._is_said(thing) else thing)
         self.say(self.label("crowd", "some") if scene.crowd else "")
         self.say(self.label("era", era))
         self.say(self.label("framing", scene.framing))
@@ -213,19 +218,29 @@ class _Writer:
             self.say(self.label(section, getattr(scene, section)))
 
     def own(self, text: str, names: Sequence[str]) -> str:
-        """The story's own words, in the prompt's language as far as they are known.
+        """Say the story's own words, as far as they are known; answers what is too long by now.
 
         Names say nothing in another language, and parts of them could be taken for words.
         """
-        text = " ".join(text.split())
-        if self._tongue == "zh" or not wordbook.is_chinese(text):
-            return text
-        for name in sorted(names, key=len, reverse=True):
-            text = text.replace(name, "，") if wordbook.is_chinese(name) else text
-        read = wordbook.english(text)
-        self.left += read.left
-        latin = re.sub(r"[^\x00-\u024f]+", " ", text).strip(" ,.;:!?-")
-        return self._join().join(filter(None, [latin, *read.words]))
+        text = " ".join(text.split()).strip(_MARKS)
+        if self._tongue == "en" and wordbook.is_chinese(text):
+            for name in sorted(filter(wordbook.is_chinese, names), key=len, reverse=True):
+                text = text.replace(name, "，")
+            read = wordbook.english(text)
+            self.left += read.left
+            latin = re.sub(r"[^\x00-\u024f]+", " ", text).strip(" ,.;:!?-")
+            words = [latin, *(word for word in read.words if not self._is_said(word))]
+            text = self._join().join(filter(None, words))
+        head, tail = _parted(text)
+        self.say(head)
+        return tail
+
+    def _is_said(self, words: str) -> bool:
+        """Whether the same was said already, of whom it is or with its colour."""
+        said = self._join().join(self.said)
+        if self._tongue == "zh":
+            return words in said
+        return re.search(rf"\b{re.escape(words)}\b", said) is not None
 
     def _called(self, name: str) -> str:
         """A name where it says something: to whom may be told names, or what somebody is."""
@@ -240,19 +255,30 @@ class _Writer:
         return ", " if self._tongue == "en" else "，"
 
 
+def _unspoken(text: str) -> str:
+    """A text without what is said aloud in it, which can't be seen: a model would only write it.
+
+    What is written on something, a sign or a letter, stands in quotation marks too, and stays: it
+    seldom ends as a sentence does.
+    """
+    return _SPOKEN.sub(" ", text)
+
+
 def _parted(text: str) -> tuple[str, str]:
     """What stands before the scene, and what is longer than that."""
     if len(text) <= _BEFORE:
         return text, ""
     ends = [match.end() for match in re.finditer(r"[.!?;,。！？；，]\s*", text[:_BEFORE])]
     cut = ends[-1] if ends else _BEFORE
-    return text[:cut].strip(" ,，"), text[cut:]
+    return text[:cut].strip(_MARKS), text[cut:]
 
 
 def _clothes(words: str) -> bool:
     return re.search(_WORN, words.lower()) is not None
 
 
+_MARKS = " ,.;:!?，。；：！？、—…“”\"'「」『』"
+_SPOKEN = re.compile('[“「『"][^“”「」『』"]*[。！？…!?.,，—]\\s*[”」』"]')
 _WORN = (
     r"\b(?:coat|dress|shirt|robes?|suit|gown|jacket|skirt|uniform|clothes|cloak|hanfu|sweater|"
     r"trousers|jeans|armou?r|vest|waistcoat|apron|blouse|tunic|hoodie|kimono|qipao|cardigan)\b"

@@ -287,3 +287,27 @@ def test_who_is_called_by_an_office_is_drawn_as_one():
     assert "医生，小男孩" in said("医生", both=True)
     assert "Harry" not in said("Harry")
     assert "Harry, a boy" in said("Harry", both=True)
+
+
+def test_what_is_said_aloud_is_not_drawn_and_what_is_written_is():
+    told = "他站在桥上说：“你来晚了。”门上写着“客栈”。"
+    said = prompts.shot(dataclasses.replace(SHOT, prompt=told), both=True).text
+    assert "来晚了" not in said
+    assert "“客栈" in said
+    english = dataclasses.replace(ENGLISH, prompt='"You are late," she said at the "Red Lion".')
+    said = prompts.shot(english, both=False).text
+    assert "late" not in said
+    assert '"Red Lion' in said
+    talk = dataclasses.replace(SHOT, prompt="“你来晚了。”")
+    assert "来晚了" not in prompts.shot(talk, both=True).text
+    alone = dataclasses.replace(talk, figures=(), scene=protocol.SceneLabels())
+    assert "来晚了" in prompts.shot(alone, both=True).text
+
+
+def test_nothing_is_said_twice_and_no_marks_stand_beside_commas():
+    said = prompts.shot(SHOT, both=False).text.split(", ")
+    assert len(said) == len(set(said))
+    assert "full moon" not in said  # golden full moon
+    text = prompts.shot(SHOT, both=True).text
+    assert "，，" not in text
+    assert "。，" not in text
