@@ -178,14 +178,13 @@ class _Writer:
             said.insert(0, called)
         clothed = False
         for words in sheet.words:
+            read = wordbook.english(words)
+            clothed = clothed or read.clothed or _WORN.search(words.lower()) is not None
             if self._tongue == "zh" or not wordbook.is_chinese(words):
                 said.append(words)
-                clothed = clothed or _clothes(words)
                 continue
-            read = wordbook.english(words)
             said += read.words
             self.left += read.left
-            clothed = clothed or read.clothed
         if not clothed:
             said.append(self.label("clothes", sheet.era or era))
         said.append(self.label("emotion", one.emotion))
@@ -215,7 +214,8 @@ class _Writer:
 
     def place(self, scene: protocol.SceneLabels) -> None:
         for section in ("place", "time", "weather", "mood"):
-            self.say(self.label(section, getattr(scene, section)))
+            words = self.label(section, getattr(scene, section))
+            self.say("" if words and self._is_said(words) else words)
 
     def own(self, text: str, names: Sequence[str]) -> str:
         """Say the story's own words, as far as they are known; answers what is too long by now.
@@ -273,13 +273,9 @@ def _parted(text: str) -> tuple[str, str]:
     return text[:cut].strip(_MARKS), text[cut:]
 
 
-def _clothes(words: str) -> bool:
-    return re.search(_WORN, words.lower()) is not None
-
-
 _MARKS = " ,.;:!?，。；：！？、—…“”\"'「」『』"
 _SPOKEN = re.compile('[“「『"][^“”「」『』"]*[。！？…!?.,，—]\\s*[”」』"]')
-_WORN = (
+_WORN = re.compile(
     r"\b(?:coat|dress|shirt|robes?|suit|gown|jacket|skirt|uniform|clothes|cloak|hanfu|sweater|"
     r"trousers|jeans|armou?r|vest|waistcoat|apron|blouse|tunic|hoodie|kimono|qipao|cardigan)\b"
 )

@@ -110,6 +110,9 @@ def test_who_wears_nothing_that_is_told_wears_the_clothes_of_the_era():
     said = prompts.anchor(protocol.AnchorRequest(sheet=dressed), both=False).text
     assert "long gown" in said
     assert "1920s Chinese clothes" not in said
+    said = prompts.anchor(protocol.AnchorRequest(sheet=dressed), both=True).text
+    assert "青布长衫" in said
+    assert "民国服饰" not in said
     assert "Victorian clothes" not in prompts.shot(ENGLISH, both=False).text
 
 
