@@ -60,11 +60,12 @@ def test_the_ledgers_benchmark_runs_quickly_and_prints_every_figure(tmp_path):
     assert (found["submits"], found["status_projects"]) == (20, 100)
 
 
+@pytest.mark.timeout(400)  # three processes load torch and diffusers, one after another
 def test_the_cards_benchmark_runs_on_tiny_models_and_prints_every_figure(tmp_path):
     pytest.importorskip("diffusers", reason="the gpu extra is not installed")
     done = subprocess.run(
         [sys.executable, str(BENCHMARKS / "gpu.py"), "--tiny", "--json"],
-        capture_output=True, text=True, timeout=235, check=False, cwd=tmp_path,
+        capture_output=True, text=True, timeout=390, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -76,7 +77,15 @@ def test_the_cards_benchmark_runs_on_tiny_models_and_prints_every_figure(tmp_pat
             assert 0 < found[f"{kind}_{key}"] < 1e6, f"{kind}_{key}"
         assert 0 < found[f"{kind}_load_share"] < 1
         assert found[f"same_{kind}"] <= 0.05, "of 255: both loops draw the same"
-    for key in ("joining_vs_batches", "urgent_s", "make_s", "warm_s", "used_gib", "wall_s"):
+    for key in (
+        "alone_vs_loop",
+        "joining_vs_batches",
+        "urgent_s",
+        "make_s",
+        "warm_s",
+        "used_gib",
+        "wall_s",
+    ):
         assert 0 < found[key] < 1e6, key
     assert 0 < found["busy_ratio"] <= 1
     assert 0 <= found["urgent_steps"] <= 2

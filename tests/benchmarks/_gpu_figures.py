@@ -54,6 +54,7 @@ def figures(pool: _gpu_pool.Found, loops: Loops) -> dict[str, Any]:
     found |= {
         "urgent_steps": max(urgent, default=None),
         "urgent_s": rounded(max((seconds for _, seconds in pool.urgent), default=None)),
+        "alone_vs_loop": rounded(alone(pool, loops)),
         "joining_vs_batches": rounded(joining(pool)),
         "busy_ratio": rounded(busy(list(pool.paces.values()))),
         "card_busy": rounded(card_busy(list(pool.paces.values()))),
@@ -101,6 +102,12 @@ def against(
 def bound(load_share: float, batch_gain: float) -> float:
     """How many times as many a resident batch can draw as who loads for each task."""
     return batch_gain / (1 - load_share)
+
+
+def alone(pool: _gpu_pool.Found, loops: Loops) -> float | None:
+    """Pictures a second one by one, of the resident loop's."""
+    loop = loops.get("picture")
+    return None if pool.alone is None or loop is None else pool.alone.rate * loop["batch_s"]["1"]
 
 
 def joining(pool: _gpu_pool.Found) -> float | None:

@@ -32,6 +32,7 @@ from PIL import Image  # noqa: E402 - as above
 
 from mangen.engines.diffusion import loading  # noqa: E402 - as above
 
+_ROOMY = 40 * 2**30  #: bytes of a card that decodes a batch of pictures at once
 _ROUNDS = 3  #: of which the median counts
 
 
@@ -50,6 +51,8 @@ class Loop:
             local_files_only=True, use_safetensors=True, **more,
         ).to(place)  # fmt: skip
         self._pipe.set_progress_bar_config(disable=True)
+        if place == "cuda" and torch.cuda.mem_get_info()[1] < _ROOMY:
+            self._pipe.vae.enable_slicing()  # as anyone would, whose batches don't fit decoded
         settle(place)
         self.load_s = time.monotonic() - began
 

@@ -22,7 +22,7 @@ from mangen.pooling import alone, estimate, events, work
 _WAIT_S = 300.0
 _IDLE_TRIM_S = 0.3
 _MONITOR_S = 0.2
-_ROUNDS = 4  #: of batches in a part
+_ROUNDS = 4  #: of batches in a part; with tiny models, which tell nothing of speed, half
 _PART_S = 30.0  #: that a part's batches take at most, unless one takes longer
 _TRIMMED_S = 20.0  #: after which an idle child has surely trimmed
 _URGENT = 3  #: times that somebody urgent comes
@@ -70,6 +70,7 @@ class Found:
     costs: dict[str, float] = dataclasses.field(default_factory=dict)  #: seconds of one, at its cap
     paces: dict[str, Pace] = dataclasses.field(default_factory=dict)
     joined: Pace | None = None
+    alone: Pace | None = None
     urgent: list[tuple[int, float]] = dataclasses.field(default_factory=list)
     loads: list[events.Loaded] = dataclasses.field(default_factory=list)
     warmed: list[events.Warmed] = dataclasses.field(default_factory=list)
@@ -146,8 +147,8 @@ class Drive:
 
     def _rounds(self, name: str, cap: int) -> int:
         """How many batches tell enough: up to four, fewer where they take long."""
-        each = cap * self.found.costs.get(name, 0.0)
-        return max(1, min(_ROUNDS, int(_PART_S / each) if each else _ROUNDS))
+        each, most = cap * self.found.costs.get(name, 0.0), _ROUNDS if self._bench.full else 2
+        return max(1, min(most, int(_PART_S / each) if each else most))
 
     def pace(self, name: str) -> None:
         """Batches of one kind, one after another, from idle to idle."""
@@ -159,6 +160,15 @@ class Drive:
         began = time.monotonic()
         self._draw(kind, "pace", cap * rounds, cap=cap)
         self.found.paces[name] = self._paced(cap * rounds, began)
+
+    def alone(self, name: str) -> None:
+        """One after another: what a step costs beside its kernels shows where they are short."""
+        if self._late("alone"):
+            return
+        kind = self._bench.kinds[name]
+        began = time.monotonic()
+        self._draw(kind, "alone", _ROUNDS, cap=1)
+        self.found.alone = self._paced(_ROUNDS, began)
 
     def joining(self, name: str) -> None:
         """As many, but of different steps: whoever ends is followed at once by another."""

@@ -26,7 +26,7 @@ for _folder in (HERE, HERE.parents[1]):  # the children are given this path, too
         sys.path.insert(0, str(_folder))
 
 PARTS = ("caps", "pace", "urgent", "joining", "loops")
-_SPARE_S = 45.0  #: of the minutes, that the loops and the end are left at least
+_SPARE_S = 150.0  #: of the minutes, that the loops and the end are left at least
 _ALL_MINUTES = 8.0
 
 
@@ -70,10 +70,11 @@ class Run:
         drive = _gpu_pool.Drive(bench, device, self.until - (_SPARE_S if self.full else 0))
         with drive.running():
             if "caps" in self.parts:
-                drive.caps(list(bench.kinds), 45.0 if self.full else 2.0)
+                drive.caps(list(bench.kinds), 45.0 if self.full else 1.0)
             if "pace" in self.parts:
                 for name in ("picture", "clip"):
                     drive.pace(name)
+                drive.alone("picture")
             if "urgent" in self.parts:
                 drive.urgency("picture")
             if "joining" in self.parts:

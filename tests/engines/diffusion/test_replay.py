@@ -143,7 +143,7 @@ def test_no_session_takes_more_than_the_gate_reserved_for_it_cold_or_learned(rep
     for turn in range(rounds):
         for what, cap in most.items():
             futures = [
-                one.submit(f"{turn}-{what}-{n}", what, cap=cap, seed=n)
+                one.submit(f"{turn}-{what}-{n}", what, cap=cap, seed=n, steps=1)
                 for n in range(cap if turn % 2 else 1)
             ]
             assert ended(futures) == {work.Status.DONE: len(futures)}
