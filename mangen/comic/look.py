@@ -86,9 +86,27 @@ class Look:
         for extra in EXTRAS:
             if getattr(self, extra) and self.spec(extra, self.quality) is None:
                 raise errors.UsageError(cannot(self.own, extra))
+        asked = {self.quality}
         for episode in board.episodes if board is not None else ():
             for shot in episode.shots:
                 self._check_shot(f"e{episode.no}/s{shot.no}", shot)
+                asked.add(self.quality_of(shot))
+        for quality in asked - {model.SKETCHED}:
+            self._check_size(quality)
+
+    def _check_size(self, quality: model.Quality) -> None:
+        """Raise UsageError where a model can't make panels or clips of this frame."""
+        engine = self.maker(quality)
+        asked = protocol.PanelRequest(
+            kind="shot", width=self.width, height=self.height, seed=0,
+            quality="preview" if quality == "preview" else "final",
+        )  # fmt: skip
+        try:
+            engine.bucket(asked)
+        except errors.EngineError as error:
+            raise errors.UsageError(
+                f"{error}; give the project another --width and --height"
+            ) from error
 
     def _check_shot(self, name: str, shot: model.Shot) -> None:
         if shot.kind != "shot" and (shot.quality or shot.repaint):

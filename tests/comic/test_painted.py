@@ -195,6 +195,24 @@ def test_a_shot_that_no_model_can_draw_is_named(board, change, chosen, said):
         chosen.check(shot_of(board, **change))
 
 
+class Small(drawers.Painter):
+    def bucket(self, request):
+        if request.width > 300:
+            raise errors.EngineError("the nearest size it can make is 300x600")
+        return super().bucket(request)
+
+
+def test_a_size_that_a_model_can_not_make_is_refused_before_anything_is_planned(board):
+    small = dataclasses.replace(DRAFT, painter=Small())
+    small.check(board)
+    for chosen, asked in (
+        (dataclasses.replace(small, quality="preview"), None),
+        (small, shot_of(board, quality="final")),
+    ):
+        with pytest.raises(errors.UsageError, match=r"300x600; give .* another --width"):
+            chosen.check(asked)
+
+
 def test_a_card_has_no_quality(board):
     episode = board.episodes[0]
     shots = (dataclasses.replace(episode.shots[0], quality="final"), *episode.shots[1:])
