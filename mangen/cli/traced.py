@@ -8,19 +8,22 @@ from typing import Any
 import click
 from rich import markup, tree
 
-from mangen.cli import moments, output
+from mangen.cli import moments, output, parts
 
+_ACTS = 5  #: the latest, in a summary
+_CLOSING = "assemble"  #: the stage of a whole video
 _COLOURS = {"done": "green", "failed": "red", "cancelled": "yellow", "skipped": "yellow"}
 
 
 @click.command()
 @click.argument("what", metavar="SCOPE|FILE")
+@click.option("--full", is_flag=True, help="Of a video, too, each job with all its attempts.")
 @output.as_json
-def trace(*, what: str, json_: bool) -> None:
+def trace(*, what: str, full: bool, json_: bool) -> None:
     """Show where something came from: jobs, attempts, seeds, versions, devices, waits.
 
     A scope is an episode (12/e3: its current video), a shot (12/e3/s7) or a job (job/4711); a file
-    is a stored or an exported one.
+    is a stored or an exported one. Of a video a line for each shot; of less, and with --full, all.
     """
     from mangen import insight  # noqa: PLC0415 - lazy: --help must not load the ledger
 
@@ -30,6 +33,12 @@ def trace(*, what: str, json_: bool) -> None:
         return
     people = output.people()
     jobs = {job["id"]: job for job in found["jobs"]}
+    if not full and any(jobs[root]["stage"] == _CLOSING for root in found["roots"]):
+        for line in _head(found, acts=_ACTS):
+            people.print(line, soft_wrap=True)
+        people.print(parts.lines(found))
+        click.echo(f"more: `trace {found['project']['id']}/eN/sN` of a shot, `--full` of all")
+        return
     shown: set[int] = set()
     for line in _head(found):
         people.print(line, soft_wrap=True)
@@ -38,7 +47,8 @@ def trace(*, what: str, json_: bool) -> None:
             people.print(_branch(root, jobs, shown, None))
 
 
-def _head(found: Mapping[str, Any]) -> list[str]:
+def _head(found: Mapping[str, Any], *, acts: int | None = None) -> list[str]:
+    """What it is; what people did to it, the latest `acts` of it; and the sums."""
     title = markup.escape(found["project"]["title"])
     lines = [f"project {found['project']['id']}, {title}"]
     video = found["video"]
@@ -53,15 +63,20 @@ def _head(found: Mapping[str, Any]) -> list[str]:
     if found["same_bytes"]:
         also = ", ".join(f"job/{job}" for job in found["same_bytes"])
         lines.append(f"the same bytes were made by {also}")
+    told = found["acts"][:acts]
+    if len(told) < len(found["acts"]):
+        lines.append(f"{len(found['acts']) - len(told)} earlier acts")
     lines += [
         f"{moments.moment(act['at'])} {markup.escape(act['by'])}: "
         f"{act['verb']} {markup.escape(act['scope'])}".rstrip()
-        for act in reversed(found["acts"])
+        for act in reversed(told)
     ]
     seconds = found["totals"]["seconds"]
     ends = ", ".join(f"{n} {outcome}" for outcome, n in found["totals"]["attempts"].items())
     ran = moments.span(seconds.get("running", 0))
     lines.append(f"{len(found['jobs'])} jobs; attempts: {ends or 'none'}; they ran for {ran}")
+    if cached := ", ".join(f"{n} {name}" for name, n in found["totals"]["cache"].items()):
+        lines.append(f"cache: {cached.replace('voices_cached', 'voices')}")
     return lines
 
 

@@ -85,8 +85,16 @@ def test_a_shot_and_a_job_lead_back_and_wrong_words_are_explained(undisturbed, t
             insight.trace(words)
 
 
-def test_the_command_prints_a_tree_and_json(undisturbed, traced, capfd):
+def test_the_command_prints_a_line_a_shot_a_tree_and_json(undisturbed, traced, capfd):
     assert main.main(["trace", f"{undisturbed.number}/e1"]) == 0
+    out = capfd.readouterr().out
+    named = [line.split()[0] for line in out.splitlines() if " done " in line]
+    shots = {job["subject"].rpartition("/l")[0] or job["subject"] for job in traced["jobs"]}
+    assert sorted(named) == sorted(shots)
+    assert "attempt 1" not in out
+    assert main.main(["trace", f"{undisturbed.number}/e1/s2"]) == 0
+    assert "attempt 1: done on cpu" in capfd.readouterr().out
+    assert main.main(["trace", f"{undisturbed.number}/e1", "--full"]) == 0
     out = capfd.readouterr().out
     for word in (
         "assemble e1",
