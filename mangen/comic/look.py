@@ -63,8 +63,7 @@ class Look:
         if quality == model.SKETCHED:
             return self._sketched.get(stage)
         self.maker(quality)
-        preview = self._painted.get(f"{stage}:preview") if quality == "preview" else None
-        return preview or self._painted.get(stage)
+        return protocol.spec_of(self._painted, stage, quality)
 
     @functools.cached_property
     def _sketched(self) -> Mapping[str, models.ModelSpec]:

@@ -330,11 +330,17 @@ class Engine(Protocol):
     def open(self, bucket: str, rt: work.Runtime) -> Run: ...
 
 
-def spec_of(engine: Engine, stage: str, quality: Quality = "final") -> models.ModelSpec | None:
-    """The model behind a stage in that quality; None: the engine doesn't run this stage."""
-    specs = engine.models()
-    preview = specs.get(f"{stage}:preview") if quality == "preview" else None
-    return preview or specs.get(stage)
+def spec_of(
+    specs: Mapping[str, models.ModelSpec], stage: str, quality: Quality = "final"
+) -> models.ModelSpec | None:
+    """The model behind a stage in that quality, of an engine's `models()`; None: nobody runs it.
+
+    Clips that another model previews are encoded by that one, or not at all.
+    """
+    preview = specs.get(f"{stage}:preview")
+    if quality == "preview" and (preview or (stage == "encode" and "animate:preview" in specs)):
+        return preview
+    return specs.get(stage)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -61,8 +61,8 @@ def test_previews_have_a_player_of_their_own_where_there_is_one(book, model, ask
     specs = asked.models()
     assert specs["illustrate:preview"].key == quick.key
     assert specs["illustrate"].key == model.key
-    assert protocol.spec_of(asked, "illustrate", "preview").key == quick.key
-    assert protocol.spec_of(asked, "anchor", "preview").key == model.key
+    assert protocol.spec_of(specs, "illustrate", "preview").key == quick.key
+    assert protocol.spec_of(specs, "anchor", "preview").key == model.key
     preview = dataclasses.replace(SHOT, quality="preview")
     assert "|bbbbbbbbbbbb|" in asked.bucket(preview)
     assert "|aaaaaaaaaaaa|" in asked.bucket(SHOT)
@@ -169,3 +169,24 @@ def test_registered_limits_hold(book, model, asked):
     wide, high, _ = map(int, size.split("x"))
     assert wide * high <= 512 * 512
     assert wide / high == pytest.approx(720 / 1280, rel=0.05)
+
+
+def test_a_preview_model_for_clips_encodes_or_nobody_does(book, model, asked, tmp_path):
+    staged = dataclasses.replace(
+        model, name="staged", family="i2vgen", roles=("video",), outline="",
+        folder=forged.checkpoint(tmp_path / "i2v", forged.I2VGEN, pipeline="I2VGenXLPipeline"),
+    )  # fmt: skip
+    whole = dataclasses.replace(
+        staged, name="whole", family="wan",
+        folder=forged.checkpoint(tmp_path / "wan", forged.WAN, pipeline="WanImageToVideoPipeline"),
+    )  # fmt: skip
+    book.add(staged)
+    assert protocol.spec_of(asked.models(), "encode", "preview").key == f"{staged.key}:encode"
+    book.add(whole, ("video:preview",))
+    assert protocol.spec_of(asked.models(), "encode").key == f"{staged.key}:encode"
+    assert protocol.spec_of(asked.models(), "encode", "preview") is None
+    assert protocol.spec_of(asked.models(), "animate", "preview").key == whole.key
+    book.add(whole, ("video",))
+    book.add(staged, ("video:preview",))
+    assert protocol.spec_of(asked.models(), "encode") is None
+    assert protocol.spec_of(asked.models(), "encode", "preview").key == f"{staged.key}:encode"
