@@ -2,10 +2,12 @@ import json
 import threading
 
 import pytest
+import sqlalchemy as sa
 
 from mangen import errors, services, settings
 from mangen.cli import main
 from mangen.dispatch import leader
+from mangen.ledger import invariants
 
 pytestmark = pytest.mark.slow
 
@@ -210,6 +212,22 @@ def test_doctor_finds_this_machine_whole(shell):
     for name in ("python", "packages", "fonts", "voices", "gpu", "keeper", "postgres", "schema"):
         assert name in names
     assert all(check["mend"] == "" for check in found)
+
+
+def test_doctor_may_take_the_time_that_a_large_ledger_takes(shell, monkeypatch):
+    limits = []
+
+    def check(conn, _paths, lease_s):
+        assert lease_s > 0
+        limits.extend(
+            conn.scalar(sa.text(f"show {name}"))
+            for name in ("statement_timeout", "transaction_timeout")
+        )
+        return []
+
+    monkeypatch.setattr(invariants, "check", check)
+    shell("doctor")
+    assert limits == ["0", "0"]
 
 
 def test_doctor_says_what_is_missing_and_how_to_mend_it(shell, monkeypatch):
