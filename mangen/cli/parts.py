@@ -15,6 +15,8 @@ from mangen.cli import moments, output
 
 #: the state of a part is the first of these that one of its jobs has
 _WORST = ("failed", "cancelled", "skipped", "running", "published", "ready", "blocked", "done")
+#: notes of what a model could not be told
+_UNTOLD = ("tokens_left_out", "untranslated")
 _MINUTE = 60.0
 _NUMBERS = re.compile(r"\d+")
 
@@ -64,6 +66,15 @@ def lines(found: Mapping[str, Any]) -> table.Table:
     return rows
 
 
+def drawn(job: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What is noted about the picture or clip that counts today; None of what no model drew."""
+    if not job["attempts"]:
+        return None
+    last = job["attempts"][-1]["attempt"]
+    metas = [one["meta"] for one in job["artifacts"] if one["attempt"] == last]
+    return next((one for one in metas if one.get("quality")), None)
+
+
 def _name(subject: str) -> str:
     """What part a job's subject is of: a line is of its shot."""
     return "/".join(subject.split("/")[:2])
@@ -107,14 +118,18 @@ def _ran(attempt: Mapping[str, Any]) -> float:
 
 
 def _notes(jobs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What went wrong, and how often it was done anew."""
+    """What went wrong, how well it was drawn, and how often it was done anew."""
     wrong = [
         f"{job['stage']}: {str(job['error']).splitlines()[0]}"
         for job in jobs
         if job["error"] and job["state"] != "done"
     ]
+    told = [meta for meta in map(drawn, jobs) if meta is not None]
+    marks = [f"quality {quality}" for quality in sorted({meta["quality"] for meta in told})]
+    if any(meta.get("notes", {}).get(name) for meta in told for name in _UNTOLD):
+        marks.append("not all of its prompt was told")
     takes = max(len(job["earlier"]) for job in jobs)
-    return [*wrong, *([f"take {takes + 1}"] if takes else [])]
+    return [*wrong, *marks, *([f"take {takes + 1}"] if takes else [])]
 
 
 def _long(one: Part) -> str:

@@ -114,11 +114,7 @@ def _made(job: Mapping[str, Any]) -> list[str]:
 
 def _noted(job: Mapping[str, Any]) -> list[str]:
     """How well models drew what counts today, and what they could not be told."""
-    if not job["attempts"]:
-        return []
-    last = job["attempts"][-1]["attempt"]
-    metas = [one["meta"] for one in job["artifacts"] if one["attempt"] == last]
-    meta = next((one for one in metas if one.get("quality")), None)
+    meta = parts.drawn(job)
     if meta is None:
         return []
     notes = meta.get("notes", {})

@@ -26,7 +26,7 @@ def job(attempt):
     def make(stage, subject, *attempts, state="done", **more):
         return {
             "id": 1, "stage": stage, "subject": subject, "state": state, "error": None,
-            "earlier": [], "attempts": list(attempts or [attempt()]), **more,
+            "earlier": [], "artifacts": [], "attempts": list(attempts or [attempt()]), **more,
         }  # fmt: skip
 
     return make
@@ -82,3 +82,20 @@ def test_a_session_s_lookups_count_once_a_part(job, attempt):
         job("voice", "e1/s1/l1", attempt(made={"cached": True}, model="tone")),
     ]  # fmt: skip
     assert told(*jobs)[1] == "e1/s1 done 3 7.5 s w1 cpu animatic, tone 3 of 4, 1 voice"
+
+
+def test_how_well_models_drew_it_is_told_of_the_last_attempt(job, attempt):
+    def artifact(number, **meta):
+        return {"attempt": number, "meta": meta}
+
+    again = [attempt("lost"), attempt(attempt=2)]
+    panel = job(
+        "illustrate", "e1/s1", *again,
+        artifacts=[artifact(1, quality="final"), artifact(2, quality="preview", notes={})],
+    )  # fmt: skip
+    clip = job("animate", "e1/s1", artifacts=[artifact(1, seconds=2.0)])
+    assert told(panel, clip)[1].endswith("animatic quality preview")
+    left = artifact(2, quality="preview", notes={"untranslated": ["灯笼"]})
+    assert told({**panel, "artifacts": [left]})[1].endswith(
+        "quality preview; not all of its prompt was told"
+    )
