@@ -76,6 +76,26 @@ def models() -> None:
 @click.option("--max-pixels", type=click.IntRange(min=0), default=0, help="Of a picture.")
 @click.option("--max-frames", type=click.IntRange(min=0), default=0, help="Of a clip.")
 @click.option("--max-batch", type=click.IntRange(min=0), default=0, help="Members of a batch.")
+@click.option(
+    "--vram",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="GiB of the smallest card that runs it, 22 where it isn't told: what has no room there is "
+    "decoded in tiles.",
+)
+@click.option(
+    "--reproducible",
+    is_flag=True,
+    help="The same seed gives the same bits, whoever is drawn beside it: passes have always "
+    "--max-batch members, one where that isn't given.",
+)
+@click.option(
+    "--scene-base",
+    "scene",
+    type=click.FloatRange(min=0, max=1),
+    default=0.0,
+    help="Begin the panels of a scene with one picture of it, and leave it so far (0.8, say).",
+)
 @output.as_json
 def add(
     *,
@@ -85,6 +105,7 @@ def add(
     max_pixels: int,
     max_frames: int,
     max_batch: int,
+    vram: float,
     quantise: str | None,
     json_: bool,
     **choices: Any,
@@ -95,7 +116,9 @@ def add(
     """
     from mangen.engines.diffusion import enrolment, licence, registry  # noqa: PLC0415 - lazy, as all here
 
-    limits = registry.Limits(pixels=max_pixels, frames=max_frames, batch=max_batch)
+    limits = registry.Limits(
+        pixels=max_pixels, frames=max_frames, batch=max_batch, card=int(vram * _GIB)
+    )
     model = enrolment.enrol(
         name, folder, limits=limits, roles=roles, quantise=quantise or "",
         before_reading=_tell_reading, **choices,

@@ -31,6 +31,8 @@ def enrol(
     guidance: float | None = None,
     scheduler: str = "",
     quantise: str = "",
+    reproducible: bool = False,
+    scene: float = 0.0,
     roles: Iterable[str] = (),
     before_reading: Callable[[int], None] = lambda _bytes: None,
 ) -> registry.Model:
@@ -65,10 +67,16 @@ def enrol(
         scheduler=scheduler,
         variant=index.variant,
         quantise=quantise,
+        reproducible=reproducible,
+        scene=scene,
         adapter="" if found is None else str(found.path),
         outline=index.outline,
     )
     registry.check_plays(model, roles)
+    if scene and model.family != "sdxl":
+        raise errors.ModelError(
+            f"{name} ({index.pipeline}) can't begin with a scene's picture: leave --scene-base"
+        )
     if quantise:
         _check_quantise(name, index)
     before_reading(index.nbytes())

@@ -46,6 +46,19 @@ class CharacterFeatures:
     region: Region | None = None
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Base:
+    """A picture of these words that several tasks of one size begin with: drawn once, and kept.
+
+    `steps` None is a few, as the family has it: what it lacks, its tasks add.
+    """
+
+    prompt: str
+    negative: str = ""
+    seed: int = 0
+    steps: int | None = None
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Task:
     """One picture or clip to be made. None leaves a number to the model's own registration.
@@ -70,6 +83,7 @@ class Task:
     mask: Image | None = None
     characters: tuple[CharacterFeatures, ...] = ()
     motion: str = ""
+    base: Base | None = None  #: where there are no images: what it begins with, by `strength`
     #: what `encode` made of the first frame (a Result's features); empty: it is made here
     encoded: Mapping[str, Array] = dataclasses.field(default_factory=dict)
     #: passes of exactly so many members, copies beside too few: one seed gives the same bits then,

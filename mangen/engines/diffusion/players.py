@@ -158,4 +158,7 @@ class Players:
 
 def _settings(model: registry.Model) -> str:
     """What of a registration changes what is made."""
-    return f"{model.key} {model.limits.pixels} {model.limits.frames}"
+    told = f"{model.key} {model.limits.pixels} {model.limits.frames}"
+    if model.reproducible:
+        told += f" pad{model.pad}"
+    return f"{told} scene{model.scene}" if model.scene else told

@@ -34,6 +34,7 @@ class Limits:
     pixels: int = 0
     frames: int = 0
     batch: int = 0
+    card: int = 0  #: bytes of the smallest card that runs it
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +57,10 @@ class Model:
     scheduler: str = ""  #: class of the scheduler; empty: the folder's own
     variant: str = ""  #: of the files, as fp16
     quantise: str = ""  #: float8: what runs at every step is kept so; empty: all in `dtype`
+    reproducible: bool = False  #: passes have always as many members: see `pad`
+    #: how far a shot's picture may leave its scene's, which it then begins with; 0: it begins
+    #: with noise
+    scene: float = 0.0
     adapter: str = ""  #: an IP-Adapter's safetensors file, absolute; empty: none
     digest: str = ""  #: sha256 of everything that it computes with
     outline: str = ""  #: of configurations and headers: see checkpoint.Index
@@ -79,6 +84,10 @@ class Model:
         for what, least in (("steps", self.steps), ("guidance", self.guidance)):
             if least is not None and not least >= (1 if what == "steps" else 0):
                 raise errors.ModelError(f"{self.name} can't run with {least} as its {what}")
+        if not 0 <= self.scene <= 1:
+            raise errors.ModelError(
+                f"{self.name} can't leave a scene's picture by {self.scene}: write 0 to 1"
+            )
         if min(dataclasses.astuple(self.limits)) < 0:
             raise errors.ModelError(f"a limit of {self.name} is negative; 0 is none")
 
@@ -88,8 +97,14 @@ class Model:
         told = (
             self.digest or self.outline, self.dtype, self.quantise, pathlib.Path(self.adapter).name,
             self.scheduler, self.steps, self.guidance,
+            *([self.limits.card] if self.limits.card else []),
         )  # fmt: skip
         return f"{self.name}:{hashlib.sha256(repr(told).encode()).hexdigest()[:12]}"
+
+    @property
+    def pad(self) -> int:
+        """How many members its passes have, whoever runs; 0: as many as there are."""
+        return (self.limits.batch or 1) if self.reproducible else 0
 
     @property
     def precision(self) -> str:

@@ -6,16 +6,27 @@ What is asked before a model is loaded: bytes, sizes, buckets. No torch here.
 from __future__ import annotations
 
 import functools
-import json
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from mangen.engines.diffusion import checkpoint, family, registry, schedulers, weights
+from mangen import errors
+from mangen.engines.diffusion import (
+    checkpoint,
+    configs,
+    family,
+    registry,
+    schedulers,
+    slices,
+    weights,
+)
 from mangen.pooling import models, work
 
 #: a batch larger than this gains nothing on any card that was measured
 _CAP = 16
+_COLD = 1.5  #: times theory is asked until peaks were measured
+SCENE_STEPS = 8  #: of a picture that others begin with
+_TAUGHT_GUIDANCE = 8.0  #: of models that were taught guidance itself
 
 
 class Sdxl:
@@ -34,6 +45,7 @@ class Sdxl:
             weight_bytes=weight_bytes(model),
             load=functools.partial(_load, model),
             warm=_warm,
+            cold_factor=_COLD,
             version=model.digest[:12],
         )
 
@@ -49,7 +61,7 @@ class Sdxl:
         return family.key_of(
             model,
             size=(task.width, task.height, 1),
-            guided=schedulers.guidance(model, task.guidance) > 1,
+            guided=guided(model, task),
             scheduler=schedulers.variant(model)[0],
             adapters=pathlib.Path(model.adapter).stem if model.adapter else "",
             pad=task.pad,
@@ -58,18 +70,18 @@ class Sdxl:
     def stages(
         self, model: registry.Model, task: family.Task, members: int
     ) -> Sequence[family.Stage]:
-        """All denoise at once, each encodes and decodes alone."""
+        """All denoise at once, each encodes and decodes alone: whole, or in tiles."""
         pixels = _up(task.width) * _up(task.height)
-        rows = 2 if schedulers.guidance(model, task.guidance) > 1 else 1
+        rows = 2 if guided(model, task) else 1
         if task.pad:
             members = -(-members // task.pad) * task.pad
-        vae = vae_dtype(model)
         denoise = family.SDXL_DENOISE.bytes(model.dtype, members, pixels) * rows // 2
-        encode = family.VAE_ENCODE.bytes(vae, 1, pixels)
+        encode = _coding(model, family.VAE_ENCODE, task.width, task.height)
+        decode = _coding(model, family.VAE_DECODE, task.width, task.height)
         return (
             *([family.Stage(name="encode", peak=encode)] if task.images else []),
             family.Stage(name="denoise", peak=denoise),
-            family.Stage(name="decode", peak=family.VAE_DECODE.bytes(vae, 1, pixels)),
+            family.Stage(name="decode", peak=decode),
         )
 
     def peak(self, model: registry.Model, task: family.Task, members: int) -> int:
@@ -90,6 +102,7 @@ class Sdxl:
 FAMILY = Sdxl()
 
 
+@functools.lru_cache(maxsize=64)
 def weight_bytes(model: registry.Model) -> int:
     """Bytes of all that is kept on the device: the VAE in its own precision, the adapter."""
     index = checkpoint.read(model.folder, model.variant)
@@ -104,21 +117,72 @@ def weight_bytes(model: registry.Model) -> int:
 
 def vae_dtype(model: registry.Model) -> str:
     """What the VAE runs in: single precision where half is known to overflow."""
-    forced = bool(_vae(model.folder).get("force_upcast", True))
+    forced = bool(configs.read(model.folder, "vae").get("force_upcast", True))
     return "float32" if forced and model.dtype == "float16" else model.dtype
+
+
+def guidance(model: registry.Model, wanted: float | None) -> float:
+    """How much words count; models that were taught guidance itself (LCM) have a usual one."""
+    if wanted is None and model.guidance is None and taught(model):
+        return _TAUGHT_GUIDANCE
+    return schedulers.guidance(model, wanted)
+
+
+def taught(model: registry.Model) -> bool:
+    """Whether the denoiser is told the guidance, and needs no second pass for it."""
+    return configs.read(model.folder, "unet").get("time_cond_proj_dim") is not None
+
+
+def guided(model: registry.Model, task: family.Task) -> bool:
+    """Whether a task's passes have a second row, without its words."""
+    return guidance(model, task.guidance) > 1 and not taught(model)
+
+
+def tile(model: registry.Model, law: family.Law, width: int, height: int) -> slices.Tile | None:
+    """What of a picture passes the VAE at once, in its usual precision; None: all of it."""
+    return slices.tile(law, vae_dtype(model), _up(width), _up(height), _room(model))
+
+
+def safe_tile(
+    model: registry.Model, law: family.Law, width: int, height: int
+) -> slices.Tile | None:
+    """As `tile`, in single precision for once, which has no more room than the usual one."""
+    wide, high = _up(width), _up(height)
+    usual = slices.nbytes(law, vae_dtype(model), wide, high, tile(model, law, width, height))
+    return slices.tile(law, "float32", wide, high, usual - _grown(model))
+
+
+def _coding(model: registry.Model, law: family.Law, width: int, height: int) -> int:
+    """Bytes over the weights that a picture takes in the VAE, by the safe way too."""
+    wide, high, dtype = _up(width), _up(height), vae_dtype(model)
+    usual = slices.nbytes(law, dtype, wide, high, tile(model, law, width, height))
+    if dtype == "float32":
+        return usual
+    safe = slices.nbytes(law, "float32", wide, high, safe_tile(model, law, width, height))
+    return max(usual, safe + _grown(model))
+
+
+@functools.lru_cache(maxsize=64)
+def _room(model: registry.Model) -> int:
+    try:
+        held = weight_bytes(model)
+    except errors.ModelError:
+        held = 0  # loading will say what is missing
+    return slices.room(model, held, _COLD)
+
+
+@functools.lru_cache(maxsize=64)
+def _grown(model: registry.Model) -> int:
+    """Bytes by which the VAE grows in single precision."""
+    try:
+        index = checkpoint.read(model.folder, model.variant)
+    except errors.ModelError:
+        return 0
+    return index.nbytes("float32", ["vae"]) - index.nbytes(vae_dtype(model), ["vae"])
 
 
 def _up(side: int) -> int:
     return -(-side // 8) * 8
-
-
-@functools.lru_cache(maxsize=64)
-def _vae(folder: pathlib.Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads((folder / "vae" / "config.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}  # loading will say what is missing
-    return found if isinstance(found, dict) else {}
 
 
 def _load(model: registry.Model) -> Any:

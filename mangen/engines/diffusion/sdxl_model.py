@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from mangen.engines.diffusion import (
     recall,
     schedulers,
     sdxl,
+    slices,
     vae,
 )
 from mangen.pooling import work
@@ -84,7 +86,7 @@ class SdxlModel:
                 f"{self._model.name} only repaints: give it a picture and a mask, or give the role "
                 "image to another model"
             )
-        guidance = schedulers.guidance(self._model, task.guidance)
+        guidance = sdxl.guidance(self._model, task.guidance)
         count = schedulers.steps(self._model, task.steps)
         base = self._base(key, task, cache)
         # a repaint at full strength begins with noise alone, as a picture from words does
@@ -111,6 +113,8 @@ class SdxlModel:
             seed=task.seed, steps=count, guidance=guidance,
             scheduler=schedulers.variant(self._model)[0],
         )  # fmt: skip
+        if task.base is not None and not task.images:
+            member.notes["scene_base"] = task.base.prompt
         if left:
             member.notes["tokens_left_out"] = left
         if task.mask is not None:
@@ -152,11 +156,15 @@ class SdxlModel:
     def finish(self, member: continuous.Member) -> family.Result:
         task, name = member.task, self._model.name
         guard.finite(member.latents, name)
-        safely = functools.partial(self._vae.decode_safely, member.latents)
+        shape = self._model, family.VAE_DECODE, task.width, task.height
+        plain, safe = sdxl.tile(*shape), sdxl.safe_tile(*shape)
         frames, notes = guard.decoded(
-            functools.partial(self._vae.decode, member.latents),
-            None if self._vae.safe else safely, name,
-        )  # fmt: skip
+            functools.partial(self._vae.decode, member.latents, plain),
+            None
+            if self._vae.safe
+            else functools.partial(self._vae.decode_safely, member.latents, safe),
+            name,
+        )
         images = guard.exact(frames, task.width, task.height, 1)
         if task.mask is not None:
             images = canvas.laid_over(images, task)
@@ -203,16 +211,53 @@ class SdxlModel:
         return found
 
     def _base(self, key: str, task: family.Task, cache: work.FeatureCache) -> Any:
-        """The latents of the picture that is changed; None where there is none."""
-        if not task.images:
+        """The latents of what is changed or begun with; None where that is noise alone."""
+        if task.images:
+            size = tuple(side * self._vae.scale for side in self._latent_size(task))
+            signed = recall.signature("vae", self._signed, sdxl.vae_dtype(self._model), size,
+                                      task.images[0], self._tiles(task)[0])  # fmt: skip
+            encode = functools.partial(self._encoded, task)
+            found = recall.product(cache, "latent", signed, lambda: encode().cpu(), by=key)
+        elif task.base is not None:
+            signed = recall.signature(
+                "scene", self._model.key, self._signed, self._latent_size(task),
+                dataclasses.asdict(task.base),
+            )  # fmt: skip
+            draw = functools.partial(self._scene, key, task, task.base, cache)
+            found = recall.product(cache, "style", signed, draw, by=key)
+        else:
             return None
-        size = tuple(side * self._vae.scale for side in self._latent_size(task))
-        signed = recall.signature("vae", self._signed, sdxl.vae_dtype(self._model), size,
-                                  task.images[0])  # fmt: skip
-        found = recall.product(
-            cache, "latent", signed, lambda: self._vae.encode(task.images[0], *size).cpu(), by=key
-        )
         return found.to(self._place, self._dtype)
+
+    def _scene(
+        self, key: str, task: family.Task, base: family.Base, cache: work.FeatureCache
+    ) -> Any:
+        """Draw what several tasks begin with: alone, so that its bits are the same every time."""
+        steps = base.steps or min(sdxl.SCENE_STEPS, schedulers.steps(self._model, None))
+        alone = family.Task(
+            role="image", prompt=base.prompt, negative=base.negative, width=task.width,
+            height=task.height, seed=base.seed, steps=steps,
+        )  # fmt: skip
+        member = self.begin(key, alone, cache)
+        while not member.ready:
+            member.advance(*self.predict([member]))
+        guard.finite(member.latents, self._model.name)
+        return member.latents.cpu()
+
+    def _encoded(self, task: family.Task, hidden: Any = None) -> Any:
+        """The latents of a task's picture, by the safe VAE where half precision overflows."""
+        picture = task.images[0]
+        high, wide = (side * self._vae.scale for side in self._latent_size(task))
+        plain, safe = self._tiles(task)
+        found = self._vae.encode(picture, high, wide, hidden, tile=plain)
+        if not self._vae.safe and not bool(found.isfinite().all()):
+            found = self._vae.encode_safely(picture, high, wide, hidden=hidden, tile=safe)
+        return found
+
+    def _tiles(self, task: family.Task) -> tuple[slices.Tile | None, slices.Tile | None]:
+        """What of a picture is encoded at once, in the usual precision and in the safe one."""
+        shape = self._model, family.VAE_ENCODE, task.width, task.height
+        return sdxl.tile(*shape), sdxl.safe_tile(*shape)
 
     def _cast(self, key: str, task: family.Task, cache: work.FeatureCache) -> Any:
         """The characters' part; None without any, or where the model has no adapter."""
@@ -240,8 +285,7 @@ class SdxlModel:
         mask = canvas.mask(task).to(self._place, self._dtype)
         small = torch.nn.functional.interpolate(mask, size=member.latents.shape[-2:])
         if self._channels == _INPAINT_CHANNELS:
-            high, wide = (side * self._vae.scale for side in member.latents.shape[-2:])
-            kept = self._vae.encode(task.images[0], high, wide, hidden=mask)
+            kept = self._encoded(task, mask)
             member.extra = torch.cat([small, kept.to(self._place, self._dtype)], dim=1)
             return
 

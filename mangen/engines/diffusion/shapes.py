@@ -138,6 +138,7 @@ def _task(
         images=() if drawn else (picture,),
         mask=picture[..., 0] if painted else None,
         characters=tuple(family.CharacterFeatures(name=one.sheet.name) for one in figures),
+        pad=player.model.pad,
     )
 
 
