@@ -19,6 +19,9 @@ from mangen.cli import main
 DRAFT = "夜里下着雨，陈默站在街口等人。\n“你来晚了。”陈默说。"
 FINAL = "夜里下着雨，陈默站在街口等人。"
 SIZE = {"width": 64, "height": 96}
+WAIT_S = 300.0  #: torch is loaded in a process of its own, on machines that do much else
+
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +69,7 @@ def rows(painted, number):
 
 
 def finished(painted, number):
-    status = painted.wait(number)
+    status = painted.wait(number, WAIT_S)
     assert status["state"] == "done", (status, painted.tail())
     (episode,) = status["episodes"]
     return episode
@@ -168,6 +171,14 @@ def test_a_project_of_models_ends_whole(painted, filmed):
     assert finer.shape >= (120, 80, 3)
 
 
+def test_only_the_child_holds_torch(painted, filmed):
+    assert filmed
+    (worker,) = painted.workers
+    held = {pid: "libtorch" in pathlib.Path(f"/proc/{pid}/maps").read_text("utf-8")
+            for pid in (worker.pid, *painted.children(worker))}  # fmt: skip
+    assert list(held.values()) == [False, True]
+
+
 def test_a_repaint_changes_what_its_mask_shows(painted, filmed):
     number, _ = filmed
     before = {(row.stage, row.subject): row.id for row in rows(painted, number)}
@@ -195,7 +206,7 @@ def planned(painted, number, seed):
     """A project of models whose only character has that seed; answers it, not asked for yet."""
     project = made(painted, number, FINAL, engine="diffusion")
     api.submit_novel(project, plan_only=True)
-    painted.wait(project)
+    painted.wait(project, WAIT_S)
     board = control.export_storyboard(project)
     (character,) = board["characters"]
     character["seed"] = seed
@@ -218,12 +229,16 @@ def test_an_anchor_joins_a_running_batch_and_ends_before_it(painted, filmed):
         return row
 
     api.submit_novel(slow)
-    painted.until(lambda: anchor(slow).state == "running", what="a running anchor")
+    painted.until(lambda: anchor(slow).state == "running", what="a running anchor", seconds=WAIT_S)
     api.submit_novel(fast)
-    painted.until(lambda: anchor(fast).state == "done", what="the anchor that joined")
+    painted.until(
+        lambda: anchor(fast).state == "done", what="the anchor that joined", seconds=WAIT_S
+    )
     one, other = anchor(slow), anchor(fast)
     assert one.state == "running"
     assert one.session == other.session
     control.cancel(slow)
-    painted.until(lambda: anchor(slow).state == "cancelled", what="the end of the other")
+    painted.until(
+        lambda: anchor(slow).state == "cancelled", what="the end of the other", seconds=WAIT_S
+    )
     finished(painted, fast)
