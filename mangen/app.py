@@ -16,7 +16,7 @@ _GIB = 1 << 30
 #: share of a card that is never promised: what drivers and libraries take unasked
 _MARGIN = 0.02
 #: what models draw is left to cards, and what is drawn by rule to cpu devices, where a worker has
-#: both: first words of buckets
+#: both: beginnings of buckets
 _PLACES = {"diffusion": "card", "animatic": "cpu", "storyboard": "cpu", "assemble": "cpu"}
 #: what repeats, and how much a second that it saves is worth; voice and films are not among it
 _CACHED = {
@@ -60,7 +60,7 @@ def pool_configuration(chosen: settings.Settings) -> dict[str, Any]:
         "work": "mangen.worker:make_work",
         "listener": "mangen.worker:make_listener",
         "devices": named,
-        "places": _PLACES,
+        "places": _PLACES | ({"diffusion/encode": "cpu"} if chosen.encode_queue == "cpu" else {}),
         "cpu_bytes": int(chosen.cpu_memory_gib * _GIB or share),
         "margin": _MARGIN,
         "cache_bytes": int(chosen.cache_memory_gib * _GIB),

@@ -31,7 +31,8 @@ class Config:
     #: `(control) -> Listener`, called in the parent; empty: nobody listens
     listener: str = ""
     devices: tuple[str, ...] = ("cpu",)
-    #: first words of buckets -> "card" or "cpu": left to such devices, as far as there are some
+    #: beginnings of buckets, one word or two -> "card" or "cpu": left to such devices, as far as
+    #: there are some
     places: Mapping[str, str] = dataclasses.field(default_factory=dict)
     cpu_bytes: int = 2**31
     #: the module that a child runs as: see celery_child and alone
@@ -105,7 +106,8 @@ class Config:
 
     def strange(self, device: str, bucket: str) -> bool:
         """Whether work belongs on the other sort of device, and this pool has one of that."""
-        wanted = self.places.get(bucket.partition("/")[0])
+        first, *second = bucket.split("/", 2)[:2]
+        wanted = self.places.get("/".join((first, *second)), self.places.get(first))
         return wanted not in {None, _sort(device)} and wanted in map(_sort, self.devices)
 
     @property

@@ -97,7 +97,7 @@ def test_each_device_has_a_cache_of_its_size():
 
 
 def test_work_is_strange_where_it_belongs_on_a_device_that_this_pool_has():
-    places = {"render": "card", "draw": "cpu"}
+    places = {"render": "card", "draw": "cpu", "render/small": "cpu"}
     both = config.Config(app=":", work=":", devices=("cuda:0", "cpu"), places=places)
     found = {
         (device, word): both.strange(device, f"{word}/x")
@@ -106,6 +106,8 @@ def test_work_is_strange_where_it_belongs_on_a_device_that_this_pool_has():
     assert {name for name, strange in found.items() if strange} == {
         ("cuda:0", "draw"), ("cpu", "render"),
     }  # fmt: skip
+    assert both.strange("cuda:0", "render/small/x")
+    assert not both.strange("cpu", "render/small")
     alone = dataclasses.replace(both, devices=("cpu", "cpu"))
     assert not alone.strange("cpu", "render/x")
     with pytest.raises(errors.ConfigError, match=r"places.*card and cpu"):
