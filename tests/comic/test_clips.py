@@ -14,10 +14,11 @@ import sqlalchemy as sa
 from PIL import Image
 
 from mangen import errors, settings, storage
-from mangen.comic import clips
+from mangen.comic import clips, makers
 from mangen.comic.stages import door, kit
 from mangen.ledger import ledger, migrate
 from mangen.pooling import testing, work
+from tests.comic import drawers
 
 
 def png(mode="RGB", size=(160, 120), color=None, file_format="PNG"):
@@ -118,11 +119,11 @@ class Place:
         self.picture = folder / "picture.png"
         self.picture.write_bytes(png(color="teal"))
 
-    def ask(self, *, expires_s=60.0, **wish):
+    def ask(self, *, expires_s=60.0, engine="animatic", **wish):
         asked = clips.Wish(**{"seconds": 0.5, **wish})
         return clips.ask(
             self.book, self.store, clips.read(self.picture, asked), asked, chosen=self.chosen,
-            engine=self.tools.makers.named("animatic"), expires_s=expires_s,
+            engine=self.tools.makers.named(engine), expires_s=expires_s,
             scratch=self.chosen.root / "scratch",
         )  # fmt: skip
 
@@ -174,6 +175,24 @@ def test_a_clip_is_made_once_and_found_again(place):
     again = place.ask()
     assert (again != job, place.find(again).state) == (True, "blocked")
     assert place.make(again).status is work.Status.DONE
+
+
+def test_a_clip_by_a_video_model_is_told_its_prompt(place, tmp_path):
+    with pytest.raises(errors.UsageError, match=r"no model for clips: .*--role video"):
+        place.ask(engine="diffusion")
+    with pytest.raises(errors.UsageError, match="a camera move reads no prompt"):
+        place.ask(prompt="she turns")
+    painter = drawers.Tints(tmp_path)
+    place.tools.makers._made[makers.ENGINES["diffusion"]] = painter
+    job = place.ask(engine="diffusion", prompt="she turns")
+    assert place.ask(engine="diffusion", prompt="she turns") == job
+    assert place.ask(engine="diffusion", prompt="he turns") != job
+    [row] = place.book.jobs([job])
+    assert (row.queue, row.cap, len(row.peaks)) == ("gpu.mid", 2, 2)
+    assert place.make(job).status is work.Status.DONE
+    [request] = painter.seen
+    assert (request.prompt, request.frames, request.quality) == ("she turns", 12, "final")
+    assert place.find(job).path
 
 
 def test_a_request_that_expired_says_so_and_may_be_made_again(place):
