@@ -130,7 +130,7 @@ class Passing(door.Door):
 
 
 def job_of(row: Mapping[str, Any]) -> jobs.Job:
-    """A row of jobs, joined with its params, as a value."""
-    names = {**row, "klass": row["class"], "params": row["params"] or {}}
+    """A row of jobs, joined with its params where they are asked for, as a value."""
+    names = {**row, "klass": row["class"], "params": row.get("params") or {}}
     names["peaks"] = tuple(row["peaks"])
     return jobs.Job(**{name: names[name] for name in _FIELDS})

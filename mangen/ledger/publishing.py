@@ -86,7 +86,10 @@ class Publishing(door.Door):
     def publish_jobs(
         self, conn: sa.Connection, ids: Sequence[int], *, by: str = passing.BY
     ) -> Sequence[jobs.Job]:
-        """Ready to published, in rank order, bell counted. Commit first, then send."""
+        """Ready to published, in rank order, bell counted. Commit first, then send.
+
+        Answers the jobs without their params: a message carries none.
+        """
         found = door.rows(conn, "publish_jobs", ids=list(ids), by=by, **self.times.values)
         return [passing.job_of(row) for row in found]
 

@@ -138,8 +138,7 @@ WITH picked AS MATERIALIZED (
     INSERT INTO events (job, attempt, "from", "to", query, owner)
     SELECT id, attempt, was, 'published', 'publish_jobs', :by FROM moved
 )
-SELECT m.*, q.params FROM moved m LEFT JOIN job_params q ON q.job = m.id
-ORDER BY m.class, m.rank DESC, m.id;
+SELECT m.* FROM moved m ORDER BY m.class, m.rank DESC, m.id;
 
 -- name: charge_shares
 -- what was published is served: each project's account, and how far the lane has come

@@ -103,7 +103,7 @@ def _ours(url: str, number: int, share: int, batch: int) -> Iterator[int]:
 def _open(book: ledger.Ledger, project: int) -> None:
     """What the pass does for one project; publishing as it does, without its choice."""
     with book.transaction() as conn:
-        book.lock_project(conn, project)
+        book.look_project(conn, project)
         near = book.clear_dirty(conn, project)
         found = book.find_ready(conn, project, near=near)
         ready = book.ready_jobs(conn, {one.id: 1.0 for one in found})
