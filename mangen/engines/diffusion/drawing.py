@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 
 from mangen.engines import protocol
@@ -33,9 +34,12 @@ def panel(
 ) -> order.Order:
     """A shot's picture, at least as large as its frame."""
     said = prompts.shot(request, both=prompts.both(player.model))
+    base = _base(player, request)
     task = dataclasses.replace(
         order.told(sketch, said, seed=request.seed),
         characters=features.cast(player.model, request.figures),
+        base=base,
+        strength=player.model.scene if base is not None else 1.0,
     )
 
     def end(results: Mapping[str, family.Result]) -> order.Ending:
@@ -47,3 +51,16 @@ def panel(
         )
 
     return order.Order(tasks={order.ONE: task}, end=end)
+
+
+def _base(player: players.Player, request: protocol.PanelRequest) -> family.Base | None:
+    """The scene's picture, where the model begins with one; a thing that fills the frame has none.
+
+    Its seed is the scene's own, so that all its shots begin with the same.
+    """
+    if not player.model.scene or request.scene.framing == "insert":
+        return None
+    said = prompts.backdrop(request, both=prompts.both(player.model))
+    digest = hashlib.sha256(said.text.encode()).digest()
+    seed = int.from_bytes(digest[:4]) & 0x7FFFFFFF
+    return family.Base(prompt=said.text, negative=said.negative, seed=seed)

@@ -114,6 +114,15 @@ def shot(request: Shown, *, both: bool) -> Prompt:
     return writer.prompt()
 
 
+def backdrop(request: protocol.PanelRequest, *, both: bool) -> Prompt:
+    """The scene of a shot, empty: the same for all shots of one place and hour."""
+    writer = _Writer(_tongue(request, both=both), named=False)
+    writer.place(request.scene)
+    writer.say(writer.label("era", request.scene.era))
+    writer.say(writer.label("style", "all"))
+    return writer.prompt()
+
+
 def detail(request: protocol.UpscaleRequest, *, both: bool) -> Prompt:
     """A part of a shot in finer detail: its place and light, and nobody, who need not be in it."""
     writer = _Writer(_tongue(request, both=both), named=False)

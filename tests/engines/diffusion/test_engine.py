@@ -11,7 +11,7 @@ import pytest
 from mangen import errors
 from mangen.engines import protocol
 from mangen.engines.diffusion import engine as engines
-from mangen.engines.diffusion import family, features
+from mangen.engines.diffusion import family, features, orders, registry
 from tests.engines.diffusion import engined
 
 SHEET = protocol.CharacterSheet(
@@ -155,3 +155,28 @@ def test_two_characters_stand_in_their_own_parts_of_the_picture(engine, rt):
     assert alone.region is None
     quick = dataclasses.replace(SHOT, quality="preview", figures=figures[:2])
     assert isinstance(engined.make(engine, rt, quick), protocol.Panel)
+
+
+def test_shots_of_one_scene_begin_with_its_picture_which_is_drawn_once(home, tiny, rt, tmp_path):
+    model = dataclasses.replace(registry.Registry(home).get("tiny"), name="scenic", scene=0.7)
+    registry.Registry(tmp_path).add(model)
+    engine = engines.Diffusion(tmp_path / "scratch", tmp_path)
+    shots = {
+        "one": dataclasses.replace(SHOT, figures=(protocol.Figure(sheet=SHEET),)),
+        "other": dataclasses.replace(SHOT, seed=8, prompt="a boat", scene=SHOT.scene),
+    }
+    tasks = {
+        key: orders.of(engine._player(one), one, tmp_path / "unused.mp4").tasks[""]
+        for key, one in shots.items()
+    }
+    assert tasks["one"].base == tasks["other"].base
+    assert "a boy" not in tasks["one"].base.prompt
+    before = rt.features.counters()["style"]
+    ended = engined.run(engine, rt, shots)
+    after = rt.features.counters()["style"]
+    assert (after["miss"] - before["miss"], after["hit"] - before["hit"]) == (1, 1)
+    assert "riverbank" in ended["one"].notes["scene_base"]
+    insert = dataclasses.replace(SHOT, scene=protocol.SceneLabels(framing="insert", focus="ring"))
+    order = orders.of(engine._player(insert), insert, tmp_path / "unused.mp4")
+    assert order.tasks[""].base is None
+    assert order.tasks[""].strength == 1.0
