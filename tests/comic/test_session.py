@@ -340,6 +340,30 @@ def test_who_joins_a_running_session_is_claimed_and_ends_by_itself(book, tmp_pat
     assert (state(book, first), state(book, second)) == ("cancelled", "done")
 
 
+def test_who_was_paused_joins_nobody_and_the_others_go_on(book, tmp_path, several):
+    first, second = several("one", "two")
+    one = opened(book, tmp_path, Roomy(2))
+    one.add([item(first, "a")])
+    with book.transaction() as conn:
+        book.hold(conn, book.jobs([second])[0].project, "")
+    assert one.add([item(second, "b")])["b"].status is work.Status.STALE
+    assert one.step()["a"].status is work.Status.DONE
+    assert (state(book, first), state(book, second)) == ("done", "ready")
+
+
+def test_who_joined_and_was_taken_away_is_stale_and_the_others_end(book, tmp_path, several):
+    first, second = several("one", "two")
+    one = opened(book, tmp_path, Roomy(2))
+    one.add([item(first, "a")])
+    one.add([item(second, "b")])
+    with book.transaction() as conn:
+        conn.execute(sa.text("update jobs set attempt = attempt + 1 where id = :j"), {"j": second})
+    ended = one.step()
+    assert ended["a"].status is work.Status.DONE
+    assert ended["b"].status is work.Status.STALE
+    assert state(book, second) == "running"
+
+
 def test_who_joins_where_there_is_no_memory_is_parked_and_made_later(book, tmp_path, several):
     first, bad, second, third = several("one", "bad", "two", "three")
     one = opened(book, tmp_path, Roomy(1))
