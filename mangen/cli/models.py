@@ -188,9 +188,8 @@ def remove(*, name: str, json_: bool) -> None:
 @click.option(
     "--vram",
     type=click.FloatRange(min=0, min_open=True),
-    default=22.0,
-    show_default=True,
-    help="GiB of the card; one sold with 24 GB has 22 to 23.6.",
+    help="GiB of the card, by default what it was added for, or 22; one sold with 24 GB has 22 to "
+    "23.6.",
 )
 @output.as_json
 @click.pass_context
@@ -202,7 +201,7 @@ def estimate(
     frames: int | None,
     batch: int,
     references: int,
-    vram: float,
+    vram: float | None,
     json_: bool,
 ) -> None:
     """Tell the bytes of a model's work, part by part, and the largest batch a card holds.
@@ -214,10 +213,11 @@ def estimate(
     chosen = settings.load()
     model = _registry(chosen).get(name)
     width, height = size or (chosen.width, chosen.height)
+    card = int(vram * _GIB) if vram else model.limits.card or estimates.CARD
     found = [
         estimates.of(
             model, role, width=width, height=height, frames=frames, batch=batch,
-            references=references, card=int(vram * _GIB),
+            references=references, card=card,
         )
         for role in estimates.roles(model)
     ]  # fmt: skip
@@ -227,7 +227,7 @@ def estimate(
         output.people().print(_sheet(found))
         for one in found:
             if not one.fits:
-                click.echo(_misfit(one, vram), err=True)
+                click.echo(_misfit(one, card / _GIB), err=True)
     if not all(one.fits for one in found):
         ctx.exit(1)
 

@@ -72,6 +72,21 @@ def test_a_model_may_play_previews_alone(run, tmp_path):
     assert out == "quick is forgotten; nobody plays image:preview\n"
 
 
+def test_a_model_is_added_for_the_card_it_runs_on_and_to_give_the_same_bits(run, tmp_path):
+    """What has no room as it is, has when it is added for the card that there is."""
+    folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
+    run("add", "sd", folder)
+    asked = ("estimate", "sd", "--size", "1024x1024", "--vram", 2)
+    code, _, err = run(*asked)
+    assert (code, "--vram 2 when it is added takes" in err) == (1, True)
+    options = ("--vram", 2, "--reproducible", "--max-batch", 2, "--scene-base", 0.8)
+    assert run("add", "sd", folder, *options)[0] == 0
+    assert run(*asked)[0] == run(*asked[:-2])[0] == 0
+    (told,) = json.loads(run("list", "--json")[1])
+    assert (told["reproducible"], told["scene"]) == (True, 0.8)
+    assert (told["limits"]["card"], told["limits"]["batch"]) == (2 << 30, 2)
+
+
 def test_a_bad_folder_is_refused_and_nothing_is_written(run, tmp_path):
     folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
     (folder / "vae" / "diffusion_pytorch_model.safetensors").rename(folder / "vae" / "old.bin")

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
-from mangen.engines.diffusion import family, float8, registry, weights
+from mangen.engines.diffusion import family, float8, registry, slices, weights
 from mangen.pooling import models
 from mangen.pooling.devices import cuda
 
@@ -16,6 +16,7 @@ STAGES = {
     "video": "animate", "encode": "encode",
 }  # fmt: skip
 GIB = 2**30
+CARD = slices.CARD
 _FRAMES = 16  #: of a clip where nobody says how many
 
 
@@ -70,7 +71,7 @@ def of(
     frames: int | None = None,
     batch: int = 1,
     references: int = 0,
-    card: int = 22 * GIB,
+    card: int = CARD,
 ) -> Estimate:
     """Estimate one role's work on a card of so many bytes; a picture shows so many references.
 
@@ -151,6 +152,11 @@ def _instead(
         bytes_ = _whole(owner, dataclasses.replace(model, quantise=float8.NAME), task)
         if bytes_ <= card:
             yield f"--quantise {float8.NAME} when it is added takes {gib(bytes_)}"
+    if not model.limits.card:  # it is taken for one that runs on larger cards
+        limits = dataclasses.replace(model.limits, card=card)
+        bytes_ = _whole(owner, dataclasses.replace(model, limits=limits), task)
+        if bytes_ <= card:
+            yield f"--vram {card / GIB:g} when it is added takes {gib(bytes_)}, in tiles"
     smaller = _smaller(owner, model, task, card)
     if smaller is not None:
         size = f"{smaller.width}x{smaller.height}"

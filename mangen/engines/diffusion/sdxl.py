@@ -74,7 +74,7 @@ class Sdxl:
         pixels = _up(task.width) * _up(task.height)
         rows = 2 if guided(model, task) else 1
         if task.pad:
-            members = -(-members // task.pad) * task.pad
+            members = task.pad  # one pass after another
         denoise = family.SDXL_DENOISE.bytes(model.dtype, members, pixels) * rows // 2
         encode = _coding(model, family.VAE_ENCODE, task.width, task.height)
         decode = _coding(model, family.VAE_DECODE, task.width, task.height)

@@ -104,6 +104,10 @@ def test_what_is_too_large_for_a_card_is_told_what_would_fit(full, name, size, c
         if one.startswith("--quantise"):
             other = dataclasses.replace(model, quantise="float8")
             assert estimate.of(other, role, **asked, card=card * GIB).fits
+        elif one.startswith("--vram"):
+            limits = dataclasses.replace(model.limits, card=card * GIB)
+            other = dataclasses.replace(model, limits=limits)
+            assert estimate.of(other, role, **asked, card=card * GIB).fits
         else:
             wide, high = map(int, one.split()[0].split("x"))
             assert estimate.of(model, role, width=wide, height=high, card=card * GIB).fits
