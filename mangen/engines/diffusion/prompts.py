@@ -120,7 +120,7 @@ def backdrop(request: protocol.PanelRequest, *, both: bool) -> Prompt:
     writer.place(request.scene)
     writer.say(writer.label("era", request.scene.era))
     writer.say(writer.label("style", "all"))
-    return writer.prompt()
+    return writer.prompt(also="nobody")
 
 
 def detail(request: protocol.UpscaleRequest, *, both: bool) -> Prompt:

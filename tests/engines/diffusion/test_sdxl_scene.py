@@ -13,7 +13,7 @@ diffusers = pytest.importorskip("diffusers", reason="the gpu extra is not instal
 from mangen import errors  # noqa: E402 - after what may skip it
 from mangen.engines import protocol  # noqa: E402 - as above
 from mangen.engines.diffusion import engine as engines  # noqa: E402 - as above
-from mangen.engines.diffusion import enrolment, family, registry, sdxl  # noqa: E402 - as above
+from mangen.engines.diffusion import enrolment, family, prompts, registry, sdxl  # noqa: E402 - as above
 from mangen.pooling import cache_policy, testing  # noqa: E402 - as above
 from tests.engines.diffusion import conftest, drive, engined  # noqa: E402 - as above
 
@@ -129,6 +129,9 @@ def test_a_model_registered_so_begins_each_panel_of_a_scene_with_one_picture(sce
     assert (counted(rt)["hit"], counted(rt)["miss"]) == (1, 1)
     assert close.notes["scene_base"] == wide.notes["scene_base"]
     assert "riverbank" in close.notes["scene_base"]
+    backdrop = prompts.backdrop(PANEL, both=False)
+    assert "people" in backdrop.negative  # the scene is empty: shots bring their own
+    assert "boy" not in backdrop.text
     night = dataclasses.replace(PANEL, scene=dataclasses.replace(PANEL.scene, time="night"))
     engined.make(engine, rt, night)
     assert counted(rt)["miss"] == 2
