@@ -51,10 +51,11 @@ def overview(
 
 
 def _overview(row: Any, details: Sequence[Any], held: Sequence[str]) -> Overview:
-    number, title, paused, state, stages, states, jobs, weight, done = row
+    number, title, paused, state, told, weight, done = row
+    words = told.split("\t") if told else ()
     counts: dict[str, dict[str, int]] = {}
-    for stage, stood, count in sorted(zip(stages or (), states or (), jobs or (), strict=True)):
-        counts.setdefault(stage, {})[stood] = count
+    for stage, stood, count in sorted(zip(words[::3], words[1::3], words[2::3], strict=True)):
+        counts.setdefault(stage, {})[stood] = int(count)
     failures, waiting, assembling = [], [], {}
     for one in details:
         if one.what == "failure":

@@ -1,12 +1,14 @@
 -- What people ask of the ledger; all of it ignores what is superseded.
 
 -- name: project_counts
--- a row a project, however many stages and states: the arrays belong together
-SELECT p.id, p.title, p.paused, p.state, c.stages, c.states, c.jobs, c.weight, c.done
+-- a row a project, however many stages and states: `counts` is stage, state, jobs and so on, between
+-- tabs; three arrays of them would be a sixth slower
+SELECT p.id, p.title, p.paused, p.state, c.counts, c.weight, c.done
 FROM projects p
 LEFT JOIN (
-    SELECT project, array_agg(stage) AS stages, array_agg(state) AS states,
-        array_agg(jobs) AS jobs, sum(weight) AS weight, sum(done) AS done
+    SELECT project,
+        string_agg(stage || chr(9) || state || chr(9) || jobs, chr(9)) AS counts,
+        sum(weight) AS weight, sum(done) AS done
     FROM (
         SELECT project, stage, state, count(*) AS jobs, sum(seconds_est) AS weight,
             sum(seconds_est * CASE WHEN settled_at IS NULL THEN progress ELSE 1 END) AS done
