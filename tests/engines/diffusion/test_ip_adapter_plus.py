@@ -144,6 +144,17 @@ def test_features_are_a_pictures_states_without_and_with_it(plus, rt):
     assert "array" not in features.told(plus, {"ip_adapter": made})
 
 
+@pytest.mark.parametrize(("dtype", "kept"), [("float16", "float16"), ("bfloat16", "float32")])
+def test_half_precision_features_take_no_more_bytes_than_they_have(plus, rt, dtype, kept):
+    half = dataclasses.replace(plus, name=dtype, dtype=dtype)
+    with rt.use(sdxl.FAMILY.spec(half, "image")) as loaded, torch.no_grad():
+        made = loaded._adapter.encode(who(1).picture)
+        cast = loaded._adapter.cast([made], [who(1)])
+    assert (made.dtype, made.shape) == (np.dtype(kept), (2, 1, STATES, WIDTH))
+    assert cast.tokens.shape[:3] == (2, 1, TOKENS)
+    assert str(cast.tokens.dtype) == f"torch.{dtype}"
+
+
 def test_a_batch_of_two_characters_and_a_pair_equals_its_singles_by_scale_and_region(
     plus, rt, stock
 ):
