@@ -185,15 +185,17 @@ class Answers:
 
     def _on_settled(self, child: lives.Child, message: wire.Settled) -> None:
         key, outcome = message.key, message.outcome
+        beside: list[work.Item] = []
         if child.batch is not None:
             child.batch.taken.discard(key)
+            beside = self._table.items(child.batch.taken)
         one = self._table.held.get(key)
         if one is None:
             return
         child.tasks += 1
         child.wear.done()
         self._slots.of(child).lived()
-        theory = self._lore.settled(child, one.item, message)
+        theory = self._lore.settled(child, one.item, message, beside)
         self._tell(
             events.Finished(
                 owner=child.owner, key=key, data=one.item.data, status=outcome.status,

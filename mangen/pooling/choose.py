@@ -67,6 +67,17 @@ class Choice:
     passed: frozenset[work.Key] = frozenset()
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Urgent:
+    """Who is of a better class than `above`, that of all who run, and for how many there is `room`.
+
+    A batch is as large as is cheapest per item, and they can't wait for somebody to leave it.
+    """
+
+    above: int
+    room: int
+
+
 def choose(
     waiting: Iterable[window.Waiting],
     devices: Sequence[Device],
@@ -147,12 +158,14 @@ def join(
     policy: Policy,
     *,
     device: Device | None = None,
+    urgent: Urgent | None = None,
 ) -> tuple[work.Key, ...]:
     """Pick who may join a running session of `bucket` with `room` for so many on `device`.
 
-    Nobody who is behind someone of a better class, or behind someone who was passed over too long:
-    they wait for this device, and a session that is joined for ever would starve them. Who was
-    refused here, or never fits here, waits for something else.
+    The `urgent` have more room than others. Nobody who is behind someone of a better class, or
+    behind someone who was passed over too long: they wait for this device, and a session that is
+    joined for ever would starve them. Who was refused here, or never fits here, waits for something
+    else.
     """
     here = device or Device(slot=-1)
     joining: list[work.Key] = []
@@ -163,7 +176,8 @@ def join(
         refused = one.item.bucket in here.barred
         if one.item.bucket == bucket and not one.item.solo:
             behind = best_class is not None and one.item.klass > best_class
-            if behind or len(joining) >= room:
+            mine = room if urgent is None or one.item.klass >= urgent.above else urgent.room
+            if behind or len(joining) >= mine:
                 break
             joining.append(one.item.key)
         elif _unfit(here, one.item):

@@ -31,17 +31,17 @@ _DURATIONS = 50
 class Kind:
     """What must be equal for two observations to speak of the same thing.
 
-    `device` is the device's kind, so that a small card never learns from a large one.
+    Not the work's name: what shares batches has its bytes and seconds in common. `device` is the
+    device's kind, so that a small card never learns from a large one.
     """
 
-    name: str
     model: str
     bucket: str
     device: str
 
     @classmethod
     def of(cls, item: work.Item, device: str) -> Kind:
-        return cls(item.name, item.model, item.bucket, device)
+        return cls(item.model, item.bucket, device)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -245,7 +245,7 @@ class Estimates:
         """Take in what a listener kept, the oldest first, so that a new worker starts wise."""
         for row in rows:
             if row.name:
-                kind = Kind(row.name, row.model, row.bucket, row.device)
+                kind = Kind(row.model, row.bucket, row.device)
                 self._see(kind, row.seconds, row.peak, row.members, row.theory)
             else:
                 self.observe_load(row.model, row.device, row.peak, row.seconds)

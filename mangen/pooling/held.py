@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mangen.pooling import lives, requests, window, work
@@ -47,6 +47,10 @@ class Table:
         """Keys of the work whose data `match` accepts."""
         datas = [(key, held.item.data) for key, held in self.held.items()]
         return [key for key, data in datas if data is not None and match(data)]
+
+    def items(self, keys: Iterable[work.Key]) -> list[work.Item]:
+        """Answer the items of these, of which each is held."""
+        return [self.held[key].item for key in keys]
 
     def add(self, request: requests.Request, now: float) -> None:
         key = request.item.key

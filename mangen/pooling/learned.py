@@ -18,14 +18,18 @@ class Learned:
         self._measure_sizes = measure_sizes
         self.estimates = estimate.Estimates(margin=MARGIN)
         self.sizes = sizes.Sizes()
-        self._heard: dict[int, tuple[int, int, int]] = {}  # by slot: batch, members, peak
+        #: by slot: batch, members, peak; and what theory gave for it
+        self._heard: dict[int, tuple[tuple[int, int, int], int]] = {}
 
     def cap(self, item: work.Item, device: str, waiting: int) -> int:
         """The largest batch to form now of such items, of which so many wait."""
-        kind = estimate.Kind.of(item, device)
         if not self._measure_sizes:
-            return self.sizes.ceiling(kind, item.cap)
-        return self.sizes.cap(kind, item.cap, waiting)
+            return self.ceiling(item, device)
+        return self.sizes.cap(estimate.Kind.of(item, device), item.cap, waiting)
+
+    def ceiling(self, item: work.Item, device: str) -> int:
+        """The largest batch of such items that was never too large, whatever it gains."""
+        return self.sizes.ceiling(estimate.Kind.of(item, device), item.cap)
 
     def hopeless(self, one: work.Item | window.Alike, device: str) -> bool:
         """Whether such work was probed on this kind of device, and did not fit."""
@@ -65,16 +69,26 @@ class Learned:
             if not cold[min(members, len(cold) - 1)]:
                 self.sizes.admitted(estimate.Kind.of(batch.first, child.kind), members)
 
-    def settled(self, child: lives.Child, item: work.Item, message: wire.Settled) -> int:
+    def settled(
+        self,
+        child: lives.Child,
+        item: work.Item,
+        message: wire.Settled,
+        beside: Sequence[work.Item] = (),
+    ) -> int:
         """Learn from one that was done; answers the peak that theory gave for its batch.
 
+        `beside` are in that still: theory's peaks may differ, and the batch's is their mean.
         Members that end together tell of one peak, which counts once: a window of sessions is
         meant, and five of them, not five members.
         """
-        theory = theory_of(item, message.members)
         batch = child.batch.number if child.batch is not None else 0
         told = batch, message.members, message.peak
-        new, self._heard[child.slot] = self._heard.get(child.slot) != told, told
+        before, theory = self._heard.get(child.slot, (None, 0))
+        new = before != told
+        if new:
+            theory = _mean_theory([item, *beside], message.members)
+            self._heard[child.slot] = told, theory
         if message.outcome.status is work.Status.DONE and item.data is not None:
             self.estimates.observe(
                 item,
@@ -92,9 +106,10 @@ class Learned:
 
 
 def _kind(one: work.Item | window.Alike, device: str) -> estimate.Kind:
-    return estimate.Kind(one.name, one.model, one.bucket, device)
+    return estimate.Kind(one.model, one.bucket, device)
 
 
-def theory_of(item: work.Item, members: int) -> int:
-    """The peak in bytes that theory gives for so many members like this one."""
-    return item.peaks[min(members, len(item.peaks)) - 1] if item.peaks else 0
+def _mean_theory(items: Sequence[work.Item], members: int) -> int:
+    """The peak in bytes that theory gives for so many members like these; 0 where it gives none."""
+    given = [one.peaks[min(members, len(one.peaks)) - 1] for one in items if one.peaks]
+    return round(sum(given) / len(given)) if given else 0

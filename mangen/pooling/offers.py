@@ -98,13 +98,23 @@ class Offers:
         batch = child.batch
         if batch is None or not batch.joinable or not batch.taken or batch.ask_at is None:
             return
-        cap = self._cap(batch)(batch.first, child.kind)
-        if cap < 2 or batch.offered or not self._slots.joinable(child):
+        if batch.first.solo or batch.offered or not self._slots.joinable(child):
             return
         if child.barred.get(batch.bucket, 0.0) > now:
             return
-        room, device = cap - len(batch.taken), self._as_device(child, now)
-        keys = choose.join(self._table.window, batch.bucket, room, now, policy, device=device)
+        many = len(batch.taken)
+        room = self._cap(batch)(batch.first, child.kind) - many
+        urgent = choose.Urgent(
+            above=min(one.klass for one in self._table.items(batch.taken)),
+            room=self._lore.ceiling(batch.first, child.kind) - many,
+        )
+        best = next(iter(self._table.window), None)
+        if best is None or (room < 1 and best.item.klass >= urgent.above):
+            return
+        device = self._as_device(child, now)
+        keys = choose.join(
+            self._table.window, batch.bucket, room, now, policy, device=device, urgent=urgent
+        )
         if keys:
             passed = choose.overtaken(self._table.window, keys)
             self._table.window.mark_passed(passed, now)
@@ -138,7 +148,8 @@ class Offers:
     ) -> wire.Offer:
         """Make what the child is told, of these and of what waits on."""
         first, estimates = chosen[0].item, self._lore.estimates
-        peaks = estimates.together([one.item for one in chosen], child.kind)
+        members = [*self._table.items(batch.taken), *(one.item for one in chosen)]
+        peaks = estimates.together(members, child.kind)
         keys = frozenset(one.item.key for one in chosen)
         rest = self._table.window.without(keys)
         names: collections.Counter[str] = collections.Counter()

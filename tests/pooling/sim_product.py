@@ -55,9 +55,9 @@ def item(key, bucket, *, cap=CAP, card="sim:card_24g", folder="", do="", **more)
     recipe = Recipe(bucket)
     found = profile_of(card, folder)
     return work.Item(
-        key=key, name="draw", bucket=bucket, model=recipe.model, cap=cap,
+        key=key, bucket=bucket, model=recipe.model, cap=cap,
         peaks=recipe.peaks(found, cap), data={"key": key, "do": do},
-        **{"seconds": recipe.seconds(found), **more},
+        **{"name": "draw", "seconds": recipe.seconds(found), **more},
     )  # fmt: skip
 
 

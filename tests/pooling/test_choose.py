@@ -86,6 +86,15 @@ def test_joining_is_for_the_bucket_up_to_the_room():
     assert choose.join(waiting, "b", 0, 1.0, POLICY) == ()
 
 
+def test_who_is_of_a_better_class_than_all_who_run_has_more_room():
+    waiting = [wait("a", cap=8, klass=1), *(wait(f"high{n}", klass=0, place=n) for n in range(3))]
+    many, few = choose.Urgent(above=1, room=2), choose.Urgent(above=0, room=2)
+    assert choose.join(waiting, "b", 0, 1.0, POLICY, urgent=many) == ("high0", "high1")
+    assert choose.join(waiting, "b", 0, 1.0, POLICY, urgent=few) == ()
+    assert choose.join(waiting[:2], "b", 1, 1.0, POLICY, urgent=many) == ("high0",)
+    assert choose.join(waiting[:2], "b", 2, 1.0, POLICY, urgent=many) == ("high0", "a")
+
+
 def test_nobody_joins_while_someone_of_a_better_class_waits():
     waiting = [wait("a", cap=8), wait("high", "x", klass=0)]
     assert choose.join(waiting, "b", 3, 30.0, POLICY) == ()

@@ -104,7 +104,7 @@ def test_a_batch_needs_what_the_largest_of_its_members_needs():
 
 def test_a_batch_is_cold_where_one_of_its_members_is():
     learned = estimate.Estimates(samples=1)
-    warm, cold = item(peaks=(1000,)), item(name="other", peaks=(900,))
+    warm, cold = item(peaks=(1000,)), item(bucket="other", peaks=(900,))
     see(learned, warm, 1000)
     assert learned.together([warm], CPU).cold == (False,)
     assert learned.together([warm, cold], CPU) == estimate.Peaks(nbytes=(1050,), cold=(True,))
@@ -119,7 +119,7 @@ def test_theory_goes_on_as_steeply_as_it_was_given_up_to_the_cap():
 
 
 @pytest.mark.parametrize(
-    "more", [{"bucket": "other"}, {"name": "other"}, {"model": "other"}, {"device": "NVIDIA A10"}]
+    "more", [{"bucket": "other"}, {"model": "other"}, {"device": "NVIDIA A10"}]
 )
 def test_kinds_do_not_mix(more):
     learned = estimate.Estimates(samples=1)
@@ -128,6 +128,12 @@ def test_kinds_do_not_mix(more):
     assert learned.peaks(one, CPU).nbytes == (4200,)
     device = more.pop("device", CPU)
     assert learned.peaks(item(peaks=(1000,), **more), device).nbytes == (1000,)
+
+
+def test_work_of_two_names_that_shares_batches_is_of_one_kind():
+    learned = estimate.Estimates(samples=1)
+    see(learned, item(peaks=(1000,)), 4000)
+    assert learned.peaks(item(peaks=(1000,), name="other"), CPU).nbytes == (4200,)
 
 
 def test_a_peak_without_theory_says_nothing():

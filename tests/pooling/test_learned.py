@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 
 import pytest
@@ -68,6 +69,18 @@ def test_a_later_and_higher_peak_of_the_same_session_counts():
     lore.settled(child, ITEM, settled(300, 2))
     found = lore.estimates.peaks(ITEM, "card").nbytes[1]
     assert found == pytest.approx(300 * learned.MARGIN, rel=0.01)
+
+
+def test_what_theory_gave_a_mixed_batch_is_the_mean_of_its_members():
+    lore = learned.Learned()
+    small = dataclasses.replace(ITEM, key="s", name="sketch", peaks=(20, 40))
+    child = a_child(1, 2)
+    assert lore.settled(child, small, settled(240, 2), [ITEM]) == 120
+    assert lore.settled(child, ITEM, settled(240, 2)) == 120, "the two ended together"
+    for batch in range(2, 6):
+        lore.settled(a_child(batch, 2), small, settled(240, 2), [ITEM])
+    found = lore.estimates.peaks(ITEM, "card").nbytes[1]
+    assert found == pytest.approx(2 * 200 * learned.MARGIN, rel=0.01)
 
 
 def test_what_had_no_room_is_not_asked_for_again_at_once():

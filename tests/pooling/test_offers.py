@@ -160,6 +160,50 @@ def test_one_who_waits_joins_one_who_runs_where_two_are_to_be_tried():
     assert [load.item.key for load in child.told[-1].loads] == ["b"]
 
 
+@pytest.fixture
+def running():
+    """Answer a function that lets the first of these run alone, and tells who is to join it."""
+
+    def joined(lore, *items):
+        table, child = waiting_for(items), Child()
+        devices = types.SimpleNamespace(joinable=lambda _child: True)
+        settings = config.Config(app=":", work=":")
+        made, first = offers.Offers(settings, devices, table, lore), items[0].key
+        made._offer(child, [first], 1.0)
+        table.held[first].taken = True
+        child.batch.offered, child.batch.taken, child.batch.joinable = set(), {first}, True
+        made._join(child, 1.0, settings.policy)
+        return child.told[1:]
+
+    return joined
+
+
+def test_somebody_urgent_joins_a_batch_of_the_size_that_is_cheapest(running):
+    first, other = item("a", cap=4), item("b", cap=4)
+    urgent = item("u", cap=4, klass=0, peaks=(1,) * 4)
+    assert running(learned.Learned(), first, other) == []
+    (offer,) = running(learned.Learned(), first, other, urgent)
+    assert [load.item.key for load in offer.loads] == ["u"]
+    assert running(learned.Learned(), item("a", cap=4, klass=0), urgent) == []
+
+
+def test_nobody_is_too_urgent_for_a_size_at_which_memory_ran_out(running):
+    lore = learned.Learned()
+    lore.sizes.oom(estimate.Kind.of(item("a"), "card"), 2)
+    assert running(lore, item("a", cap=4), item("u", cap=4, klass=0)) == []
+
+
+def test_nobody_joins_what_is_to_be_alone(running):
+    urgent = item("u", cap=4, klass=0)
+    assert running(learned.Learned(), item("a", cap=4, solo=True), urgent) == []
+
+
+def test_who_joins_is_told_with_the_bytes_of_who_runs(running):
+    large, small = item("a", cap=2, peaks=(60, 90)), item("b", cap=2, klass=0, peaks=(10, 20))
+    (offer,) = running(learned.Learned(), large, small)
+    assert offer.peaks == (60, 90)
+
+
 def test_a_device_looks_ahead_only_to_what_belongs_on_it():
     items = [item("a", "draw/1", model="m"), item("b", "render/1", model="r")]
     table = waiting_for(items)

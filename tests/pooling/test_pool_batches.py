@@ -115,6 +115,28 @@ def test_an_urgent_one_joins_before_what_waited_longer(start):
     assert claimed.index("other1") < claimed.index("low")
 
 
+def test_work_of_two_names_and_one_bucket_shares_a_session(start):
+    sim = start(measure_sizes=False, linger_s=0.3, speed=200.0)
+    names = {"k0": "sketch", "k1": "draw", "k2": "sketch", "k3": "draw"}
+    futures = {key: sim.submit(key, "a/s/100", cap=4, name=name) for key, name in names.items()}
+    assert set(ends(futures).values()) == {"done"}
+    assert [sorted(line["keys"]) for line in sim.logged("claim")] == [sorted(names)]
+
+
+def test_an_urgent_one_of_another_name_joins_a_batch_that_is_as_large_as_is_cheapest(start):
+    """Nothing was measured yet: batches are of one, and yet somebody urgent joins it."""
+    sim = start(speed=200.0)
+    bucket = "a/s/300+join"
+    futures = sim.many([f"k{n}" for n in range(3)], bucket, cap=4)
+    sim.ear.until(events.Progressed)
+    futures["urgent"] = sim.submit("urgent", bucket, cap=4, klass=0, name="sketch")
+    sim.ear.until(events.Progressed, lambda one: one.key == "urgent")
+    assert not futures["k0"].done()
+    assert set(ends(futures).values()) == {"done"}
+    assert [line["keys"] for line in sim.logged("claim")][:2] == [["k0"], ["urgent"]]
+    assert [line["running"] for line in sim.logged("claim")][:2] == [0, 1]
+
+
 def test_a_session_that_is_joined_for_ever_does_not_starve_another(start):
     sim = start(measure_sizes=False, speed=200.0, patience_s=0.2)
     bucket = "a/s/20+join"

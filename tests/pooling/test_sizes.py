@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mangen.pooling import estimate, sizes
 
-KIND = estimate.Kind("draw", "sdxl", "512x768", "NVIDIA A10")
+KIND = estimate.Kind("sdxl", "512x768", "NVIDIA A10")
 MANY = 1000
 
 
@@ -119,7 +119,7 @@ def test_times_that_drift_are_reason_to_look_again_at_once():
 def test_kinds_do_not_mix():
     measured = sizes.Sizes()
     play(measured, rising, 6)
-    other = estimate.Kind("draw", "sdxl", "512x768", "NVIDIA L4")
+    other = estimate.Kind("sdxl", "512x768", "NVIDIA L4")
     assert (measured.cap(KIND, 8, MANY), measured.cap(other, 8, MANY)) == (8, 1)
 
 
@@ -134,7 +134,7 @@ def test_only_the_kinds_last_used_are_kept():
     measured = sizes.Sizes(kinds=2)
     play(measured, rising, 6)
     for name in "ab":
-        measured.cap(estimate.Kind(name, "", "", ""), 8, MANY)
+        measured.cap(estimate.Kind(name, "", ""), 8, MANY)
     assert measured.cap(KIND, 8, MANY) == 1
 
 
