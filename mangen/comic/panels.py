@@ -20,7 +20,7 @@ from mangen.ledger import jobs
 LINKS = ("repaint", "outpaint", "upscale")
 MARGIN = 0.125  #: of each side, all around: what a camera over a panel moves in
 ROOM = 1 + 2 * MARGIN
-ANCHOR_SIZE = (512, 768)
+ANCHOR_SIZE = (512, 768)  #: of what is drawn by rule
 HIGH, MID = 0, 1
 #: places where no weather falls between the camera and the people
 INDOORS = frozenset(
@@ -60,9 +60,13 @@ class Panels:
         return {name: f"c/{name}{other}" for name in self.names(shot)}
 
     def anchor(self, name: str, subject: str, quality: model.Quality) -> jobs.Wanted:
-        """The anchor of a character: previews have the finals' own, so that faces stay."""
+        """The anchor of a character: previews have the finals' own, so that faces stay.
+
+        A model's has the size of panels, since only pictures of one size share a batch.
+        """
         quality = quality if quality == model.SKETCHED else "final"
-        width, height = ANCHOR_SIZE
+        sketched = quality == model.SKETCHED
+        width, height = ANCHOR_SIZE if sketched else (self._look.width, self._look.height)
         params = {
             "sheet": requests.sheet_params(self._cast[name]),
             "width": width,

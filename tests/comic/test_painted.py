@@ -76,6 +76,15 @@ def test_a_job_of_models_has_a_peak_for_each_size_of_batch_and_its_mark(board):
     assert [one["sheet"]["name"] for one in clip["figures"]] == ["叶辰"]
 
 
+def test_an_anchor_has_the_size_of_panels_where_a_model_draws_it(board):
+    sizes = [
+        {(job.params["width"], job.params["height"]) for (stage, _), job in found.items()
+         if stage == "anchor"}
+        for found in (jobs_of(board, FINAL), jobs_of(board, DRAFT))
+    ]  # fmt: skip
+    assert sizes == [{(360, 640)}, {panels.ANCHOR_SIZE}]
+
+
 def test_cards_and_camera_moves_are_drawn_by_rule(board):
     found = jobs_of(board, FINAL)
     card = found["illustrate", "e1/s1"]

@@ -1,4 +1,4 @@
-"""The diffusion engine for a worker in tests: an anchor takes as many steps as its small seed."""
+"""The diffusion engine for a worker in tests: a picture takes as many steps as its small seed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Hasty(engine.Diffusion):
 
     def open(self, bucket, rt):
         run = super().open(bucket, rt)
-        if "/anchor/" in bucket:
+        if "/picture/" in bucket:
             add = run._batch.add
             run._batch.add = lambda tasks: add({key: _hasty(one) for key, one in tasks.items()})
         return run

@@ -18,6 +18,13 @@ class Anchor:
     name = "anchor"
 
     def open(self, bucket: str, rt: work.Runtime, tools: kit.Kit) -> stage.Members:
+        engine = tools.image_engine_of(bucket)
+        way = self.way(engine, tools)
+        return engined.Engined(engine.open(bucket, rt), way.request_of, way.made_of)
+
+    def way(self, _engine: protocol.Engine, tools: kit.Kit) -> engined.Way:
+        """Answer how a character is drawn, and what is kept of it."""
+
         def made_of(job: jobs.Job, product: protocol.AnchorProduct) -> stage.Made:
             stem = f"{job.id}-{job.attempt}"
             features = tools.scratch / f"{stem}.json"
@@ -48,8 +55,4 @@ class Anchor:
                 value=engined.quality(job),
             )
 
-        return engined.Engined(
-            tools.image_engine_of(bucket).open(bucket, rt),
-            lambda job: requests.anchor_request(job.params),
-            made_of,
-        )
+        return engined.Way(lambda job: requests.anchor_request(job.params), made_of)

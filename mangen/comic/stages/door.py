@@ -14,6 +14,7 @@ from mangen.comic.stages import (
     illustrate,
     kit,
     links,
+    picture,
     session,
     stage,
     storyboard,
@@ -38,13 +39,16 @@ STAGES: dict[str, stage.Stage] = {
         assemble.Assemble(),
     )
 }
+#: what runs the buckets of several stages, by the word that stands for them
+SHARED: dict[str, stage.Stage] = {one.name: one for one in (picture.Picture(),)}
 
 
 def stage_of(bucket: str) -> stage.Stage:
     """Answer the stage a bucket belongs to: one of the bucket's words names it."""
+    known = STAGES | SHARED
     for word in bucket.split("/"):
-        if word in STAGES:
-            return STAGES[word]
+        if word in known:
+            return known[word]
     raise errors.UsageError(f"no stage is named in the bucket {bucket!r}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,6 +29,14 @@ def _named(job: jobs.Job, error: errors.EngineError) -> errors.EngineError:
     named = errors.EngineError(said) if error.permanent else errors.EngineUnavailable(said)
     named.__cause__ = error
     return named
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Way:
+    """How a stage's job becomes a request, and its product what the stage makes."""
+
+    request_of: Callable[[jobs.Job], protocol.Request]
+    made_of: Callable[[jobs.Job, Any], stage.Made]
 
 
 class Engined:

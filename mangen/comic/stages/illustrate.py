@@ -16,6 +16,11 @@ class Illustrate:
 
     def open(self, bucket: str, rt: work.Runtime, tools: kit.Kit) -> stage.Members:
         engine = tools.image_engine_of(bucket)
+        way = self.way(engine, tools)
+        return engined.Engined(engine.open(bucket, rt), way.request_of, way.made_of)
+
+    def way(self, engine: protocol.Engine, tools: kit.Kit) -> engined.Way:
+        """Answer how a panel is drawn, and what is kept of it."""
         unlike: dict[int, Sequence[str]] = {}
 
         def request_of(job: jobs.Job) -> protocol.PanelRequest:
@@ -27,4 +32,4 @@ class Illustrate:
             meta = {"unlike": list(unlike.pop(job.id))}  # drawn from words: their anchors failed
             return chain.made(product, job, tools, meta)
 
-        return engined.Engined(engine.open(bucket, rt), request_of, made_of)
+        return engined.Way(request_of, made_of)

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
 #: raised when this engine makes something else of the same request and model: prompts, sizes
 RULES = "1"
-_STAGES: Mapping[type[protocol.Request], str] = {
-    protocol.AnchorRequest: "anchor",
-    protocol.PanelRequest: "illustrate",
-    protocol.ClipRequest: "animate",
-    protocol.EncodeRequest: "encode",
-    protocol.RepaintRequest: "repaint",
-    protocol.UpscaleRequest: "upscale",
-    protocol.OutpaintRequest: "outpaint",
-}
 
 
 class Diffusion:
@@ -58,10 +49,13 @@ class Diffusion:
         return f"{RULES}-{self._players.signature(stage, quality)}"
 
     def bucket(self, request: protocol.Request) -> str:
-        """diffusion/STAGE/QUALITY/KEY, where the key is the family's."""
+        """diffusion/STAGE/QUALITY/KEY, where the key is the family's, and names the model.
+
+        Anchors and panels are both `picture`: what one model draws of one size shares batches.
+        """
         player = self._player(request)
         key = player.family.bucket(player.model, shapes.sketch(player, request))
-        return f"{self.name}/{player.stage}/{player.quality}/{key}"
+        return f"{self.name}/{players.word(player.stage)}/{player.quality}/{key}"
 
     def peak(self, request: protocol.Request, members: int) -> int:
         player = self._player(request)
@@ -79,11 +73,13 @@ class Diffusion:
         """Open a batch; raises ModelError where the bucket's model is not registered any more."""
         from mangen.engines.diffusion import run  # noqa: PLC0415 - what draws is for children alone
 
-        name, stage, quality, key = [*bucket.split("/", 3), "", "", "", ""][:4]
-        if name != self.name or stage not in players.ROLES or quality not in ("preview", "final"):
+        name, word, quality, key = [*bucket.split("/", 3), "", "", "", ""][:4]
+        stages = players.stages(word)
+        if name != self.name or not stages or quality not in ("preview", "final"):
             raise errors.EngineError(f"{bucket!r} is no bucket of the diffusion engine")
-        player = self._players.named(stage, cast("protocol.Quality", quality), key)
-        return run.Run(player, key, rt, self._scratch)
+        made = cast("protocol.Quality", quality)
+        playing = {stage: self._players.named(stage, made, key) for stage in stages}
+        return run.Run(playing, key, rt, self._scratch)
 
     def _player(self, request: protocol.Request) -> players.Player:
-        return self._players.of(_STAGES[type(request)], request.quality)
+        return self._players.of(players.STAGES[type(request)], request.quality)

@@ -25,7 +25,28 @@ ROLES: Mapping[str, str] = {
     "encode": "video",
     "animate": "video",
 }
+STAGES: Mapping[type[protocol.Request], str] = {
+    protocol.AnchorRequest: "anchor",
+    protocol.PanelRequest: "illustrate",
+    protocol.ClipRequest: "animate",
+    protocol.EncodeRequest: "encode",
+    protocol.RepaintRequest: "repaint",
+    protocol.UpscaleRequest: "upscale",
+    protocol.OutpaintRequest: "outpaint",
+}
+#: stages whose work shares batches where one model plays them, and the word of their buckets
+_SHARED: Mapping[str, str] = {"anchor": "picture", "illustrate": "picture"}
 ADD = "`manage.py models add NAME FOLDER`"
+
+
+def word(stage: str) -> str:
+    """What stands for a stage in buckets."""
+    return _SHARED.get(stage, stage)
+
+
+def stages(word: str) -> tuple[str, ...]:
+    """The stages that a bucket's word stands for; none where it is no such word."""
+    return tuple(stage for stage in ROLES if _SHARED.get(stage, stage) == word)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -39,10 +39,17 @@ class Run:
     """Implements protocol.Run. Nothing touches the device before the first step."""
 
     def __init__(
-        self, player: players.Player, key: str, rt: work.Runtime, scratch: pathlib.Path
+        self,
+        playing: Mapping[str, players.Player],
+        key: str,
+        rt: work.Runtime,
+        scratch: pathlib.Path,
     ) -> None:
-        """`key` is the family's own part of the bucket; clips are written below `scratch`."""
-        self._player, self._key, self._rt, self._scratch = player, key, rt, scratch
+        """`playing`: one model, in each stage whose requests may come.
+
+        `key` is the family's own part of the bucket; clips are written below `scratch`.
+        """
+        self._playing, self._key, self._rt, self._scratch = playing, key, rt, scratch
         self._size = family.size_of(key)
         self._members: dict[str, _Member] = {}
         self._tasks: dict[str, tuple[_Member, str]] = {}
@@ -53,7 +60,8 @@ class Run:
         self.joinable = self._batch.joinable
 
     def _open(self) -> family.TaskRun:
-        return self._player.family.open(self._player.model, self._key, self._watched)
+        player = next(iter(self._playing.values()))
+        return player.family.open(player.model, self._key, self._watched)
 
     def add(self, requests: Mapping[str, protocol.Request]) -> None:
         """Take requests; one that can't be drawn ends by its error in the next step."""
@@ -62,13 +70,19 @@ class Run:
                 raise errors.EngineError(f"the batch {self._key} already holds {key}")
             path = self._scratch / f"{uuid.uuid4().hex}.mp4"
             try:
-                plan = orders.of(self._player, request, path, self._size)
+                plan = orders.of(self._player(request), request, path, self._size)
             except Exception as error:
                 if device.out_of_memory(error):
                     raise
                 self._ended[key] = error
                 continue
             self._members[key] = _Member(key=key, plan=plan, path=path, waiting=list(plan.tasks))
+
+    def _player(self, request: protocol.Request) -> players.Player:
+        stage = players.STAGES[type(request)]
+        if stage not in self._playing:
+            raise errors.EngineError(f"a batch of {', '.join(self._playing)} can't {stage}")
+        return self._playing[stage]
 
     def step(self) -> Mapping[str, protocol.Product | Exception]:
         if not self._ended:  # else those are told first

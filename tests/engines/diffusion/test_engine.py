@@ -33,6 +33,38 @@ def test_an_anchor_is_a_picture_of_the_asked_size_and_features_of_it(engine, rt)
     assert "felt hat" in made.notes["prompt"]
 
 
+def test_an_anchor_and_a_panel_of_one_frame_are_drawn_in_one_batch_as_they_are_alone(engine, rt):
+    panel = dataclasses.replace(SHOT, width=ANCHOR.width, height=ANCHOR.height)
+    assert engine.bucket(ANCHOR) == engine.bucket(panel)
+    assert engine.bucket(panel).startswith("diffusion/picture/final/")
+    batch = engine.open(engine.bucket(panel), rt)
+    batch.add({"panel": panel})
+    ended = dict(batch.step())
+    batch.add({"anchor": ANCHOR})
+    while len(ended) < 2:
+        ended.update(batch.step())
+    batch.close()
+    assert list(ended) == ["panel", "anchor"]
+    alone = engined.make(engine, rt, ANCHOR), engined.make(engine, rt, panel)
+    assert ended["anchor"].features.keys() == alone[0].features.keys() >= {"array"}
+    for one, other in (
+        (ended["anchor"].reference, alone[0].reference), (ended["panel"].image, alone[1].image),
+    ):  # fmt: skip
+        assert np.abs(one.astype(int) - other.astype(int)).max() <= 1
+
+
+def test_a_batch_of_pictures_refuses_other_requests(engine, rt):
+    batch = engine.open(engine.bucket(SHOT), rt)
+    batch.add(
+        {"one": protocol.EncodeRequest(panel=protocol.Panel(image=None), width=64, height=96)}
+    )
+    (error,) = batch.step().values()
+    batch.close()
+    assert isinstance(error, errors.EngineError)
+    assert "illustrate" in str(error)
+    assert "encode" in str(error)
+
+
 def test_a_panel_is_at_least_as_large_as_the_frame_and_says_how_it_was_made(engine, rt):
     made = engined.make(engine, rt, SHOT)
     assert made.image.shape[0] >= 160

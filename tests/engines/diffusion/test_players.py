@@ -68,6 +68,21 @@ def test_previews_have_a_player_of_their_own_where_there_is_one(book, model, ask
     assert "|aaaaaaaaaaaa|" in asked.bucket(SHOT)
 
 
+def test_anchors_and_panels_share_batches_where_one_model_draws_both_of_one_size(
+    book, model, asked
+):
+    anchor = protocol.AnchorRequest(
+        sheet=protocol.CharacterSheet(name="a"), width=SHOT.width, height=SHOT.height
+    )
+    book.add(model)
+    assert asked.bucket(anchor) == asked.bucket(SHOT)
+    assert asked.peak(anchor, 3) == asked.peak(SHOT, 3)
+    assert asked.bucket(dataclasses.replace(anchor, width=512)) != asked.bucket(SHOT)
+    assert asked.bucket(dataclasses.replace(SHOT, quality="preview")) != asked.bucket(anchor)
+    book.add(dataclasses.replace(model, name="other", digest="b" * 64), ("anchor",))
+    assert asked.bucket(anchor) != asked.bucket(SHOT)
+
+
 def test_the_version_changes_with_models_and_what_they_were_told(book, model, asked):
     seen = [asked.version]
     for one in (
