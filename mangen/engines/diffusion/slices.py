@@ -8,6 +8,7 @@ the bytes are known before anything runs.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -30,6 +31,7 @@ def room(model: registry.Model, weights: int, cold: float) -> int:
     return int((card * (1 - _MARGIN) - cuda.CONTEXT_GUESS - weights) / cold)
 
 
+@functools.lru_cache(maxsize=1024)
 def tile(law: family.Law, dtype: str, width: int, height: int, room: int) -> Tile | None:
     """The largest tiles that fit, as few as there can be; None: the whole picture does.
 

@@ -201,10 +201,13 @@ def test_what_is_too_large_is_told_what_would_fit(full):
     sizes = {"width": 1024, "height": 1024}
     found = estimate.of(single, "image", **sizes, card=15 * GIB)
     assert not found.fits
-    halved, smaller, card = found.instead
+    halved, tiled, smaller, card = found.instead
     assert halved.startswith("--dtype bfloat16")
     assert estimate.of(dataclasses.replace(single, dtype="bfloat16"), "image", **sizes,
                        card=15 * GIB).fits  # fmt: skip
+    assert tiled.startswith("--vram 15 ")
+    small = dataclasses.replace(single, limits=registry.Limits(card=15 * GIB))
+    assert estimate.of(small, "image", **sizes, card=15 * GIB).fits
     wide, high = map(int, smaller.split()[0].split("x"))
     assert estimate.of(single, "image", width=wide, height=high, card=15 * GIB).fits
     needed = int(card.split()[-2])
