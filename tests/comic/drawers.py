@@ -71,7 +71,8 @@ class Painter(Sketch):
 
     def bucket(self, request):
         stage = STAGES[type(request)]
-        return f"{self.name}/{stage}/{request.quality}/{request.width}x{request.height}"
+        word = "picture" if stage in ("anchor", "illustrate") else stage
+        return f"{self.name}/{word}/{request.quality}/{request.width}x{request.height}"
 
     def cap(self, request):  # noqa: ARG002 - of every request
         return 4

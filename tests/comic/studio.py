@@ -195,13 +195,19 @@ class Line:
                 else:
                     self.make(row)
 
-    def make(self, row):
-        session = self.comic.open(row.bucket, testing.Here())
-        data = {"job": row.id, "attempt": row.attempt}
-        item = work.Item(key="a", name=f"mangen.{row.stage}", bucket=row.bucket, data=data)
-        ended = dict(session.add([item]))
-        while not ended:
-            ended = dict(session.step())
+    def make(self, *rows):
+        """Do jobs of one bucket together."""
+        session = self.comic.open(rows[0].bucket, testing.Here())
+        items = [
+            work.Item(
+                key=str(row.id), name=f"mangen.{row.stage}", bucket=row.bucket,
+                data={"job": row.id, "attempt": row.attempt},
+            )
+            for row in rows
+        ]  # fmt: skip
+        ended = dict(session.add(items))
+        while len(ended) < len(rows):
+            ended |= session.step()
         session.close()
 
     def shots(self):

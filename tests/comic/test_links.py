@@ -41,6 +41,34 @@ def file(line, stage, subject, kind):
     return found
 
 
+def test_an_anchor_and_a_panel_share_a_session_and_each_leaves_its_own(line):
+    studio = line.studio
+    studio.advance()
+    line.make(studio.job("anchor", "c/叶辰"))
+    studio.advance()
+    anchor, panel = studio.job("anchor", "c/林若雪"), studio.job("illustrate", "e1/s2")
+    assert (anchor.state, panel.state) == ("ready", "ready")
+    line.make(panel, anchor)
+    assert {type(one).__name__ for one in studio.painter.seen[-2:]} == {
+        "AnchorRequest", "PanelRequest",
+    }  # fmt: skip
+    kinds = {
+        stage: {one.kind for one in found}
+        for stage, found in (
+            (row.stage, studio.book.artifacts([row.id])[row.id]) for row in (anchor, panel)
+        )
+    }
+    assert kinds["anchor"] == {"reference", "features"}
+    assert "panel" in kinds["illustrate"]
+    assert "reference" not in kinds["illustrate"]
+    sessions = studio.sql(
+        "select distinct session from attempts where job = any(:ids)", ids=[anchor.id, panel.id]
+    )
+    assert len(sessions) == 1
+    [who] = studio.sql("select features from characters where name = '林若雪'")
+    assert who.features == {"by": "tints"}
+
+
 def test_a_project_of_models_is_made_whole_through_every_link(line):
     line.run()
     assert (line.episode().state, line.episode().replaced) == ("done", [])
@@ -65,7 +93,7 @@ def test_a_figure_has_the_features_and_the_picture_of_its_anchor(line):
     assert {one.sheet.name for one in figures} == {"叶辰", "林若雪"}
     for one in figures:
         assert one.features == {"by": "tints"}
-        assert one.reference.shape == (768, 512, 3)
+        assert one.reference.shape == (128, 64, 3)
 
 
 def test_an_optional_link_that_fails_is_told_and_costs_no_shot(line):

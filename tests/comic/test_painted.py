@@ -69,7 +69,7 @@ def test_a_job_of_models_has_a_peak_for_each_size_of_batch_and_its_mark(board):
     found = jobs_of(board, FINAL)
     panel = found["illustrate", "e1/s2"]
     assert (panel.cap, len(panel.peaks), panel.params["quality"]) == (4, 4, "final")
-    assert panel.bucket == "diffusion/illustrate/final/360x640"
+    assert panel.bucket == "diffusion/picture/final/360x640"
     assert panel.model == "illustrate-v1"
     clip = found["animate", "e1/s2"].params
     assert (clip["quality"], clip["scene"]["place"]) == ("final", "courtyard")

@@ -46,7 +46,7 @@ def test_an_upgrade_draws_one_shot_anew_and_keeps_the_video_until_then(drawn):
         ("anchor", "c/林若雪@diffusion"), ("illustrate", "e1/s3"), ("encode", "e1/s3"),
         ("animate", "e1/s3"), ("assemble", "e1"),
     }  # fmt: skip
-    assert drawn.job("illustrate", "e1/s3").bucket.startswith("diffusion/illustrate/final/")
+    assert drawn.job("illustrate", "e1/s3").bucket.startswith("diffusion/picture/final/")
     [now] = drawn.sql("select video from episodes where project = :p", p=drawn.project)
     assert now == old
     [row] = drawn.sql(

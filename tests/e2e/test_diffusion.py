@@ -152,9 +152,8 @@ def test_a_project_of_models_ends_whole(painted, filmed):
     found = {(row.stage, row.subject): row for row in rows(painted, number)}
     chain = ("illustrate", "outpaint", "upscale", "encode", "animate")
     assert {found[stage, "e1/s2"].quality for stage in chain} == {"final"}
-    assert all(
-        found[stage, "e1/s2"].bucket.startswith(f"diffusion/{stage}/final/") for stage in chain
-    )
+    words = [found[stage, "e1/s2"].bucket.split("/")[:3] for stage in chain]
+    assert words == [["diffusion", word, "final"] for word in ("picture", *chain[1:])]
     assert {found[stage, "e1/s1"].bucket.split("/")[0] for stage in ("illustrate", "animate")} == {
         "animatic"
     }
@@ -202,43 +201,49 @@ def test_a_repaint_changes_what_its_mask_shows(painted, filmed):
     assert pathlib.Path(store / board["episodes"][0]["shots"][1]["repaint"]["mask"]).exists()
 
 
-def planned(painted, number, seed):
-    """A project of models whose only character has that seed; answers it, not asked for yet."""
+def planned(painted, number, *, person, shot=None):
+    """A project of models, not asked for yet, whose only character and shot have these seeds."""
     project = made(painted, number, FINAL, engine="diffusion")
     api.submit_novel(project, plan_only=True)
     painted.wait(project, WAIT_S)
     board = control.export_storyboard(project)
-    (character,) = board["characters"]
-    character["seed"] = seed
+    (character,), drawn = board["characters"], board["episodes"][0]["shots"][1]
+    character["seed"], drawn["seed"] = person, shot or drawn["seed"]
     control.import_storyboard(project, board)
     return project
 
 
-def test_an_anchor_joins_a_running_batch_and_ends_before_it(painted, filmed):
-    """One device, and anchors were measured before: a batch of two is tried next."""
+@pytest.mark.parametrize(
+    ("stage", "seeds"),
+    [("anchor", {"person": 900}), ("illustrate", {"person": 2, "shot": 900})],
+)
+def test_an_anchor_joins_running_pictures_and_ends_before_them(painted, filmed, stage, seeds):
+    """One device, and pictures were measured before: a batch of two is tried next."""
     assert filmed
-    slow, fast = planned(painted, 3, 900), planned(painted, 4, 2)
+    slow, fast = planned(painted, f"{stage}3", **seeds), planned(painted, f"{stage}4", person=2)
 
-    def anchor(project):
+    def job(project, stage):
         (row,) = painted.query(
-            """select j.id, j.state, j.progress, a.session, a.ended_at from jobs j
-               left join attempts a on a.job = j.id
-               where j.project = :p and j.stage = 'anchor' and not j.superseded""",
-            p=project,
-        )
+            """select j.id, j.state, a.session from jobs j left join attempts a on a.job = j.id
+               where j.project = :p and j.stage = :stage and j.bucket like 'diffusion/%'
+                 and not j.superseded""",
+            p=project, stage=stage,
+        )  # fmt: skip
         return row
 
     api.submit_novel(slow)
-    painted.until(lambda: anchor(slow).state == "running", what="a running anchor", seconds=WAIT_S)
+    painted.until(
+        lambda: job(slow, stage).state == "running", what=f"a running {stage}", seconds=WAIT_S
+    )
     api.submit_novel(fast)
     painted.until(
-        lambda: anchor(fast).state == "done", what="the anchor that joined", seconds=WAIT_S
+        lambda: job(fast, "anchor").state == "done", what="the anchor that joined", seconds=WAIT_S
     )
-    one, other = anchor(slow), anchor(fast)
+    one, other = job(slow, stage), job(fast, "anchor")
     assert one.state == "running"
     assert one.session == other.session
     control.cancel(slow)
     painted.until(
-        lambda: anchor(slow).state == "cancelled", what="the end of the other", seconds=WAIT_S
+        lambda: job(slow, stage).state == "cancelled", what="the end of the other", seconds=WAIT_S
     )
     finished(painted, fast)
