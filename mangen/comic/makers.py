@@ -5,6 +5,7 @@ Importing an engine is light: what it draws with is loaded in the child that dra
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pathlib
 from collections.abc import Mapping
@@ -63,11 +64,16 @@ class Makers:
         return own if own.name != SKETCH else self.at(MODELS)
 
     def spec(self, model: str) -> models.ModelSpec | None:
-        """Answer the model of this name, where an engine that is here has it."""
+        """Answer the model of this name, where an engine that is here has it.
+
+        Models whose folders are gone or broken are nobody's, and hold up no other one's work.
+        """
         for path in (self._own, *ENGINES):
-            for spec in self.at(path).models().values():
-                if spec.key == model:
-                    return spec
+            asked = self.at(path).models()
+            for stage in asked:
+                with contextlib.suppress(errors.ModelError):
+                    if asked[stage].key == model:
+                        return asked[stage]
         return None
 
 

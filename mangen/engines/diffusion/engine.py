@@ -42,7 +42,7 @@ class Diffusion:
         return f"{RULES}-{found}" if found else RULES
 
     def models(self) -> Mapping[str, models.ModelSpec]:
-        return dict(self._players.specs())
+        return self._players.specs()
 
     def signature(self, stage: str, quality: protocol.Quality = "final") -> str:
         """Of the rules, the model behind a stage, and how that was told to run."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from mangen import errors
 from mangen.engines import protocol
@@ -68,6 +68,31 @@ class Player:
         return self.family.spec(self.model, self.role)
 
 
+class Specs(Mapping[str, models.ModelSpec]):
+    """Each player's spec, read from its folder when it is asked for.
+
+    A model whose folder is gone raises ModelError for its own stages alone.
+    """
+
+    def __init__(self, playing: Mapping[str, Player]) -> None:
+        self._playing = playing
+        self._read: dict[str, models.ModelSpec] = {}
+
+    def __getitem__(self, stage: str) -> models.ModelSpec:
+        if stage not in self._read:
+            self._read[stage] = self._playing[stage].spec()
+        return self._read[stage]
+
+    def __contains__(self, stage: object) -> bool:
+        return stage in self._playing
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._playing)
+
+    def __len__(self) -> int:
+        return len(self._playing)
+
+
 class Players:
     """The players of one home. Cheap to ask: a look at the file's time."""
 
@@ -81,10 +106,12 @@ class Players:
         """A spec for each stage that somebody plays; `illustrate:preview` as in Engine.models."""
         self._refresh()
         if self._specs is None:
-            self._specs = {
-                player.stage + (registry.PREVIEW if player.own else ""): player.spec()
-                for player in self._all()
-            }
+            self._specs = Specs(
+                {
+                    player.stage + (registry.PREVIEW if player.own else ""): player
+                    for player in self._all()
+                }
+            )
         return self._specs
 
     def version(self) -> str:

@@ -9,7 +9,8 @@ import pathlib
 
 import pytest
 
-from mangen import errors
+from mangen import errors, settings
+from mangen.comic import makers
 from mangen.engines import protocol
 from mangen.engines.diffusion import checkpoint, engine, players, registry
 from tests.engines.diffusion import forged
@@ -51,6 +52,26 @@ def test_each_role_that_is_played_makes_its_stages(book, model, asked):
     assert {spec.key for spec in asked.models().values()} == {model.key}
     book.remove("sdxl")
     assert asked.models() == {}
+
+
+def test_a_model_whose_folder_is_gone_holds_up_its_own_stages_alone(
+    tmp_path, book, model, asked, monkeypatch
+):
+    """An animatic's worker and its own, that have read neither folder before."""
+    away = tmp_path / "away"
+    gone = dataclasses.replace(model, name="gone", folder=away, digest="b" * 64)
+    book.add(model, ("image",))
+    book.add(gone, ("upscale",))
+    specs = asked.models()
+    assert specs["illustrate"].key == model.key
+    with pytest.raises(errors.ModelError, match=r"away is not there"):
+        specs["upscale"]
+    monkeypatch.setenv("MANGEN_HOME", str(tmp_path))
+    engines = makers.Makers(settings.load())
+    assert engines.spec(model.key).key == model.key
+    assert engines.spec(gone.key) is None
+    forged.checkpoint(away)
+    assert engines.spec(gone.key).key == gone.key
 
 
 def test_previews_have_a_player_of_their_own_where_there_is_one(book, model, asked):
