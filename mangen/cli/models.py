@@ -124,9 +124,17 @@ def add(
         before_reading=_tell_reading, **choices,
     )  # fmt: skip
     book = _registry()
+    before = book.read().models.get(name)
     lost = book.add(model, tuple(roles) or None)
-    played = book.read().plays(name)
+    now = book.read()
+    played = now.plays(name)
     notes = [f"{role} was played by {other}" for role, other in lost.items()]
+    if before is not None and before.folder != model.folder:
+        notes.append(f"{name} was {before.folder} before")
+    if model.roles and not played:
+        held = [role for role in model.roles if role in now.roles]
+        holders = ", ".join(f"{now.roles[role]} plays {role}" for role in held)
+        notes.append(f"{holders}: `--role {model.roles[0]}` takes it over")
     if not model.roles:
         notes.append(f"{model.pipeline} draws nothing that a stage wants: it can play no role")
     if not model.licence:
@@ -176,7 +184,9 @@ def remove(*, name: str, json_: bool) -> None:
 
 @models.command()
 @click.argument("name")
-@click.option("--size", type=Size(), help="Of a picture; by default the setting's.")
+@click.option(
+    "--size", type=Size(), help="Of a picture; by default what it is asked for in new projects."
+)
 @click.option("--frames", type=click.IntRange(min=1), help="Of a clip; by default about 16.")
 @click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
@@ -209,17 +219,19 @@ def estimate(
     Theory: a worker measures, and comes to its own. Exit code 1 where the batch does not fit.
     """
     from mangen.engines.diffusion import estimate as estimates  # noqa: PLC0415 - lazy, as all here
+    from mangen.engines.diffusion import shapes  # noqa: PLC0415 - as well
 
     chosen = settings.load()
     model = _registry(chosen).get(name)
-    width, height = size or (chosen.width, chosen.height)
+    roles = estimates.roles(model)
+    sizes = [size or shapes.usual(model, role, chosen.width, chosen.height) for role in roles]
     card = int(vram * _GIB) if vram else model.limits.card or estimates.CARD
     found = [
         estimates.of(
             model, role, width=width, height=height, frames=frames, batch=batch,
             references=references, card=card,
         )
-        for role in estimates.roles(model)
+        for role, (width, height) in zip(roles, sizes, strict=True)
     ]  # fmt: skip
     if json_:
         output.emit([{**dataclasses.asdict(one), "fits": one.fits} for one in found])
@@ -276,6 +288,11 @@ def tiny(*, folder: pathlib.Path, seed: int, json_: bool) -> None:
     else:
         for name, path in made.items():
             click.echo(f"{name}\t{path}")
+        click.echo(
+            "for small and quick pictures and clips: `manage.py models add NAME FOLDER --steps 2 "
+            "--max-pixels 15360`",
+            err=True,
+        )
 
 
 def _registry(chosen: settings.Settings | None = None) -> registry.Registry:

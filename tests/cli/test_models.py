@@ -57,6 +57,20 @@ def test_a_model_is_added_listed_and_forgotten(run, tmp_path):
     assert (code, "unet" in out) == (1, True)
 
 
+def test_whoever_gets_no_role_or_replaces_another_is_told_so(run, tmp_path):
+    folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
+    run("add", "sd", folder)
+    code, out, err = run("add", "other", folder)
+    assert (code, "plays no role" in out) == (0, True)
+    assert "sd plays image, sd plays anchor" in err
+    assert "`--role image` takes it over" in err
+    elsewhere = forged.checkpoint(tmp_path / "n", forged.SMALL)
+    _, _, err = run("add", "sd", elsewhere)
+    assert f"sd was {folder} before" in err
+    _, _, err = run("add", "sd", elsewhere, "--steps", 4)
+    assert "sd was" not in err
+
+
 def test_a_model_may_play_previews_alone(run, tmp_path):
     folder = forged.checkpoint(tmp_path / "m", forged.SMALL)
     run("add", "sd", folder)
@@ -97,6 +111,7 @@ def test_a_bad_folder_is_refused_and_nothing_is_written(run, tmp_path):
         (("add", "s d", whole), "can't name a model"),
         (("add", "sd", folder, "--role", "hero"), "hero"),
         (("add", "sd", folder, "--dtype", "int4"), "int4"),
+        (("add", "sd", whole, "--scheduler", "eulr"), "no scheduler 'eulr' for sd: write euler, "),
         (("estimate", "sd"), "no model 'sd'; there are none yet"),
         (("warm", "sd"), "no model 'sd'"),
         (("estimate", "sd", "--size", "768"), "768x1344"),
@@ -128,6 +143,18 @@ def test_an_estimate_is_told_by_stage_and_part(run, tmp_path):
     assert [part["name"] for part in told["parts"]] == ["denoise", "decode"]
     code, _, err = run("estimate", "sd", "--size", "770x1344")
     assert (code, "768x1344" in err) == (1, True)
+
+
+def test_an_estimate_is_by_default_of_what_projects_ask_for(run, tmp_path, monkeypatch):
+    """Not of the frame, which a model may be unable to make."""
+    run("add", "sd", forged.checkpoint(tmp_path / "m", forged.SMALL), "--max-pixels", 200_000)
+    monkeypatch.setenv("MANGEN_WIDTH", "722")
+    code, out, _ = run("estimate", "sd", "--json")
+    told = json.loads(out)
+    assert (code, {one["stage"] for one in told} >= {"illustrate", "upscale"}) == (0, True)
+    panel = next(one for one in told if one["stage"] == "illustrate")
+    assert panel["width"] * panel["height"] <= 210_000
+    assert abs(panel["width"] / panel["height"] - 722 / 1280) < 0.02
 
 
 @pytest.fixture(params=forged.FAMILIES)

@@ -15,6 +15,7 @@ from mangen.engines.diffusion import (
     family,
     float8,
     registry,
+    schedulers,
     weights,
 )
 
@@ -44,6 +45,7 @@ def enrol(
     """
     if dtype and dtype not in weights.RUN_IN:
         raise errors.ModelError(f"{name} can't run in {dtype!r}: write {', '.join(weights.RUN_IN)}")
+    schedulers.check(name, scheduler)
     index = _index(folder, dtype, variant)
     kind = family.name_of(index.pipeline)
     found = adapter.of(index) if ip_adapter is None else adapter.read(ip_adapter)

@@ -12,6 +12,7 @@ import functools
 import inspect
 import json
 import pathlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,14 @@ _TOLD = {
     ("EulerDiscreteScheduler", "trailing"): "lightning",
     ("EulerAncestralDiscreteScheduler", "trailing"): "turbo",
 }
+#: how diffusers names the classes, which are known for sure only where it is installed
+_CLASS = re.compile(r"[A-Z][A-Za-z0-9]*Scheduler")
+
+
+def check(name: str, scheduler: str) -> None:
+    """Raise ModelError where a word can name no scheduler, without loading anything."""
+    if scheduler and scheduler not in VARIANTS and not _CLASS.fullmatch(scheduler):
+        raise errors.ModelError(_unknown(name, scheduler))
 
 
 def variant(model: registry.Model) -> tuple[str, Variant]:
@@ -94,10 +103,7 @@ def make(model: registry.Model, own: Any) -> Any:
         return own
     kind = getattr(diffusers, found.kind, None)
     if not hasattr(kind, "set_timesteps"):
-        raise errors.EngineError(
-            f"there is no scheduler {name!r} for {model.name}: write {', '.join(VARIANTS)}, or the "
-            "name of one of diffusers' classes"
-        )
+        raise errors.EngineError(_unknown(model.name, name))
     assert kind is not None
     return kind.from_config(own.config, **found.options)
 
@@ -130,6 +136,13 @@ def step_options(scheduler: Any, generator: Any) -> Mapping[str, Any]:
     """What its steps take besides: those that draw noise draw it from the member's own dice."""
     known = inspect.signature(scheduler.step).parameters
     return {"generator": generator} if "generator" in known else {}
+
+
+def _unknown(name: str, scheduler: str) -> str:
+    return (
+        f"there is no scheduler {scheduler!r} for {name}: write {', '.join(VARIANTS)}, or the "
+        "name of one of diffusers' classes"
+    )
 
 
 @functools.lru_cache(maxsize=64)

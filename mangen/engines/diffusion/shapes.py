@@ -65,6 +65,20 @@ def size(player: players.Player, width: int, height: int, frames: int = 1) -> tu
     return wide, high, count
 
 
+def usual(model: registry.Model, role: str, width: int, height: int) -> tuple[int, int]:
+    """Width and height of a role's pictures, or its tiles, for a frame of that size.
+
+    Raises SizeError as `size` does.
+    """
+    stage = next((one for one, played in players.ROLES.items() if played == role), role)
+    player = players.Player(
+        stage=stage, quality="final", model=model, family=family.of(model.family)
+    )
+    if role == "upscale":
+        return tile(player, width, height)
+    return size(player, width, height)[:2]
+
+
 def tile(player: players.Player, width: int, height: int) -> tuple[int, int]:
     """Width and height of the tiles that a large panel is made of: square, or as narrow as it."""
     model, side = player.model, math.isqrt(best(player.model))
