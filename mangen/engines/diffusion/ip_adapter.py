@@ -97,10 +97,11 @@ class Adapter:
     def encode(self, picture: family.Image) -> Any:
         """Features of a picture: (2, 1, width), without and with it; (2, 1, n, width) of Plus.
 
-        Half precision stays half, and half the bytes to keep; numpy has no bfloat16.
+        The encoder sees a square: of a tall picture the upper one, where the face is. Half
+        precision stays half, and half the bytes to keep; numpy has no bfloat16.
         """
         encoder = self._pipe.image_encoder
-        shown = Image.fromarray(picture)
+        shown = Image.fromarray(portrait(picture))
         made, empty = self._pipe.encode_image(shown, encoder.device, 1, self._patches or None)
         found = torch.stack([empty, made]).cpu()
         return (found if found.dtype == torch.float16 else found.float()).numpy()
@@ -134,6 +135,11 @@ class Adapter:
     def show(self, rows: Sequence[tuple[Cast | None, int]], size: tuple[int, int]) -> None:
         """Set who is in the rows of the next pass, whose latents are height x width."""
         self._scene.fill(rows, size)
+
+
+def portrait(picture: family.Image) -> family.Image:
+    """Answer the upper square of a tall picture: the encoder's own would cut the head off."""
+    return picture[: picture.shape[1]]
 
 
 class _Attention(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here

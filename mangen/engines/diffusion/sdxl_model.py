@@ -273,7 +273,7 @@ class SdxlModel:
                 continue
             picture = one.picture
             assert picture is not None
-            signed = recall.signature("ip", self._signed, self._model.adapter, picture)
+            signed = recall.signature("ip, upper", self._signed, self._model.adapter, picture)
             encode = functools.partial(adapter.encode, picture)
             features.append(recall.product(cache, "character", signed, encode, by=key))
         return adapter.cast(features, shown)

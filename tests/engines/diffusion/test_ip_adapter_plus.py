@@ -21,6 +21,7 @@ from mangen.engines.diffusion import (  # noqa: E402 - as above
     enrolment,
     family,
     features,
+    ip_adapter,
     sdxl,
 )
 from tests.engines.diffusion import drive  # noqa: E402 - as above
@@ -92,6 +93,11 @@ def who(seed, **more):
     return family.CharacterFeatures(name=f"who {seed}", picture=picture, **more)
 
 
+def shown(one):
+    """What the encoder sees of a picture, for the stock pipeline."""
+    return Image.fromarray(ip_adapter.portrait(one.picture))
+
+
 @pytest.fixture(scope="module")
 def stock(folder):
     pipe = diffusers.StableDiffusionXLPipeline.from_pretrained(folder)
@@ -117,7 +123,7 @@ def stock(folder):
             task.prompt, negative_prompt=task.negative, height=task.height, width=task.width,
             num_inference_steps=task.steps, guidance_scale=task.guidance, output_type="latent",
             generator=torch.Generator().manual_seed(task.seed),
-            ip_adapter_image=[[Image.fromarray(one.picture) for one in people]], **more,
+            ip_adapter_image=[[shown(one) for one in people]], **more,
         ).images  # fmt: skip
 
     return draw
