@@ -51,7 +51,8 @@ def root(ctx: click.Context, *, debug: bool) -> None:
     """Turn novels and promo texts into finished comic videos.
 
     Start with `manage.py demo`. Data lie under `var/` in the working folder, or where MANGEN_HOME
-    says; settings are MANGEN_* variables or lines of mangen.toml.
+    says; settings are MANGEN_* variables or lines of mangen.toml. `manage.py --gpu COMMAND` also
+    installs what drawing with models needs.
     """
     ctx.obj["debug"] = debug
 
