@@ -31,6 +31,10 @@ class ModelError(UsageError):
     """A model can't be used."""
 
 
+class RegistryError(ModelError):
+    """The registry of models can't be read: work waits until it is mended."""
+
+
 class UnknownProject(UsageError):
     """There is no such project."""
 
@@ -82,6 +86,10 @@ class EngineUnavailable(EngineError):
     """An engine can't answer just now."""
 
     permanent = False
+
+
+class EngineMissing(EngineUnavailable):
+    """What an engine runs with isn't on this machine: work waits until it is, or goes elsewhere."""
 
 
 class VoiceError(EngineError):

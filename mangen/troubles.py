@@ -42,7 +42,8 @@ def failed(*what: str | int) -> dict[str, Any]:
             {
                 "job": one.job, "project": one.project, "stage": one.stage,
                 "subject": one.subject, "error": one.error,
-                "until": one.until.isoformat() if one.until else None, "mend": mends.ROOM,
+                "until": one.until.isoformat() if one.until else None,
+                "mend": mends.waiting(one.error),
             }
             for one in stuck
             if _meant(asked, one)

@@ -149,3 +149,11 @@ ROOM = (
     "free some disk under MANGEN_HOME and MANGEN_ARTIFACTS, or memory of the machine: it goes on "
     "by itself within five minutes"
 )
+#: of what waits for something else
+_TOLD = "do what the error says: it goes on by itself within five minutes"
+
+
+def waiting(error: str) -> str:
+    """The mend of what waits and is not charged."""
+    told = "is not installed" in error or "the registry " in error
+    return _TOLD if told else ROOM

@@ -39,6 +39,7 @@ def members(run, request_of=lambda _job: None):
     [
         (errors.EngineError("nothing to draw"), ErrorKind.PERMANENT),
         (errors.EngineUnavailable("not now"), ErrorKind.TRANSIENT),
+        (errors.EngineMissing("torch is not installed"), ErrorKind.RESOURCE),
     ],
 )
 def test_what_an_engine_refuses_is_told_with_its_shot(error, kind):

@@ -65,3 +65,18 @@ def test_each_kind_of_failure_has_its_mend(kind, said, more):
 def test_a_dead_job_is_named_in_words_and_by_its_scope(stage, subject, words, scope):
     dead = dataclasses.replace(DEAD, stage=stage, subject=subject)
     assert (mends.name_of(dead), mends.scope_of(dead)) == (words, scope)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("[Errno 28] No space left on device", "free some disk"),
+        (
+            "models can't be run here, as torch is not installed (No module named torch)",
+            "the error",
+        ),
+        ("the registry /home/models.json is damaged", "do what the error says"),
+    ],
+)
+def test_what_waits_has_its_mend(error, said):
+    assert said in mends.waiting(error)

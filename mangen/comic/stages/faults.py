@@ -10,13 +10,15 @@ from mangen import errors, storage
 from mangen.ledger.states import ErrorKind
 
 _ROOM = storage.FULL | {errno.ENOMEM}
+#: a person mends them, and no work is at fault
+_WAIT = (errors.StorageUnwritable, errors.EngineMissing, errors.RegistryError, MemoryError)
 
 
 def kind_of(error: BaseException) -> ErrorKind:
     """Answer whether it fails again, may pass, or waits for room; looks through causes."""
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, (errors.StorageUnwritable, MemoryError)):
+        if isinstance(seen, _WAIT):
             return ErrorKind.RESOURCE
         if isinstance(seen, OSError) and seen.errno in _ROOM:
             return ErrorKind.RESOURCE

@@ -70,16 +70,27 @@ class Diffusion:
         return max(1, tasks // shapes.at_once(player, request))
 
     def open(self, bucket: str, rt: work.Runtime) -> run.Run:
-        """Open a batch; raises ModelError where the bucket's model is not registered any more."""
-        from mangen.engines.diffusion import run  # noqa: PLC0415 - what draws is for children alone
+        """Open a batch; raises ModelError where the bucket's model is not registered any more.
 
+        EngineMissing: what models run with is not installed here.
+        """
         name, word, quality, key = [*bucket.split("/", 3), "", "", "", ""][:4]
         stages = players.stages(word)
         if name != self.name or not stages or quality not in ("preview", "final"):
             raise errors.EngineError(f"{bucket!r} is no bucket of the diffusion engine")
         made = cast("protocol.Quality", quality)
         playing = {stage: self._players.named(stage, made, key) for stage in stages}
-        return run.Run(playing, key, rt, self._scratch)
+        try:
+            import diffusers  # noqa: F401, PLC0415 - models are loaded with it, steps from now
+
+            from mangen.engines.diffusion import run  # noqa: PLC0415 - for children alone
+
+            return run.Run(playing, key, rt, self._scratch)
+        except ImportError as error:
+            raise errors.EngineMissing(
+                f"models can't be run here, as {error.name or 'torch'} is not installed ({error}): "
+                "`python3 manage.py --gpu up` installs it"
+            ) from error
 
     def _player(self, request: protocol.Request) -> players.Player:
         return self._players.of(players.STAGES[type(request)], request.quality)

@@ -6,13 +6,16 @@ import dataclasses
 import json
 import os
 import pathlib
+import sys
 
 import pytest
 
 from mangen import errors, settings
 from mangen.comic import makers
+from mangen.comic.stages import faults
 from mangen.engines import protocol
 from mangen.engines.diffusion import checkpoint, engine, players, registry
+from mangen.ledger import states
 from tests.engines.diffusion import forged
 
 SHOT = protocol.PanelRequest(kind="shot", width=720, height=1280, seed=1, prompt="a boat")
@@ -72,6 +75,16 @@ def test_a_model_whose_folder_is_gone_holds_up_its_own_stages_alone(
     assert engines.spec(gone.key) is None
     forged.checkpoint(away)
     assert engines.spec(gone.key).key == gone.key
+
+
+def test_work_waits_where_what_models_run_with_is_not_installed(book, model, asked, monkeypatch):
+    book.add(model)
+    monkeypatch.setitem(sys.modules, "diffusers", None)
+    with pytest.raises(
+        errors.EngineMissing, match=r"diffusers is not installed .*--gpu up"
+    ) as told:
+        asked.open(asked.bucket(SHOT), None)
+    assert faults.kind_of(told.value) is states.ErrorKind.RESOURCE
 
 
 def test_previews_have_a_player_of_their_own_where_there_is_one(book, model, asked):

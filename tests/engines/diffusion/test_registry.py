@@ -9,7 +9,9 @@ import sys
 import pytest
 
 from mangen import errors
+from mangen.comic.stages import faults
 from mangen.engines.diffusion import enrolment, estimate, family, registry
+from mangen.ledger import states
 from tests.engines.diffusion import forged
 
 GIB = 2**30
@@ -130,8 +132,9 @@ def test_a_damaged_registry_is_named_and_never_written_over(book, text):
     book.file.parent.mkdir()
     book.file.write_text(text)
     for act in (book.read, lambda: book.add(made("a"))):
-        with pytest.raises(errors.ModelError, match=r"models\.json"):
+        with pytest.raises(errors.RegistryError, match=r"models\.json") as told:
             act()
+        assert faults.kind_of(told.value) is states.ErrorKind.RESOURCE  # nobody's work is at fault
     assert book.file.read_text() == text
 
 
