@@ -178,6 +178,8 @@ def _sealed(data: bytes) -> bytes:
     """The same file with its checksum in the metadata."""
     header, body = _parts(data)
     header["__metadata__"]["checksum"] = _checksum(header, body)
+    # safetensors writes it in any order: one product is one file, to the byte
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _ALIGN)
     return b"".join((len(text).to_bytes(8, "little"), text, body))

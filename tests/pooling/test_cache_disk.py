@@ -85,6 +85,11 @@ def test_any_tree_of_arrays_and_scalars_comes_back_as_it_was(tree):
     assert stored.seconds == 0.1
 
 
+def test_one_product_is_one_file_to_the_byte():
+    value = {"embedding": np.arange(3), "latent": [np.ones(2), 0.5]}
+    assert len({cache_format.dump("k", "s", value, 0.0) for _ in range(20)}) == 1
+
+
 def test_arrays_that_lie_oddly_in_memory_come_back_as_they_look():
     whole = np.arange(24).reshape(4, 6)
     value = {"t": whole.T, "back": whole[::-1, ::2], "wide": np.broadcast_to(whole[0], (2, 6))}
