@@ -84,6 +84,6 @@ def engine_class(path: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise errors.SettingsError(
-            f"there is no engine {path!r} ({error}): set MANGEN_IMAGE_ENGINE to "
-            f"{', '.join(ENGINES)} or module:Class, and MANGEN_VOICE_ENGINE to module:Class"
+            f"there is no engine {path!r} ({error}): write {', '.join(ENGINES)} or module:Class "
+            "(--engine, MANGEN_IMAGE_ENGINE), and for voices module:Class (MANGEN_VOICE_ENGINE)"
         ) from error

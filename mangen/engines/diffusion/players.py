@@ -163,7 +163,8 @@ class Players:
             now = "is no longer registered" if model is None else "was replaced by other files"
             raise errors.ModelError(
                 f"this work is for the model {name} ({digest}), which {now}: add it again by "
-                f"{ADD}, or submit the project again, which plans with the models of now"
+                f"`manage.py models add {name} FOLDER`, or submit the project again, which plans "
+                "with the models of now"
             )
         return Player(
             stage=stage, quality=quality, model=model, family=estimate.family_of(model),

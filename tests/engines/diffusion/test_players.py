@@ -170,7 +170,9 @@ def test_a_bucket_runs_on_the_model_it_was_made_for(book, model, asked):
     with pytest.raises(errors.ModelError, match=r"sdxl \(aaaaaaaaaaaa\).*replaced.*models add"):
         asked.open(bucket, None)
     book.remove("sdxl")
-    with pytest.raises(errors.ModelError, match=r"sdxl \(aaaaaaaaaaaa\).*no longer registered"):
+    with pytest.raises(
+        errors.ModelError, match=r"sdxl \(aaaaaaaaaaaa\).*no longer registered.*add sdxl FOLDER"
+    ):
         asked.open(bucket, None)
 
 
