@@ -10,7 +10,7 @@ from PIL import Image
 
 from mangen import errors
 from mangen.comic import assemble, masks, retake, upgrade
-from mangen.comic.stages import encode, pictures
+from mangen.comic.stages import encode, links, pictures
 from tests.comic import drawers
 from tests.comic.studio import Line
 
@@ -183,6 +183,27 @@ def test_an_upgraded_shot_has_its_own_anchors_and_its_neighbours_theirs(studio, 
     assert [one.features for one in repaint.figures] == [{"by": "tints"}]
     painted = pictures.read(line.tools.file_of(file(line, "repaint", "e1/s3", "panel")))
     assert (painted[0, 0, 0], painted[-1, 0, 0]) == (250, 120)
+
+
+@pytest.mark.parametrize("size", [(128, 64), (200, 100), (2000, 1000)])
+def test_a_speck_of_a_mask_stays_whatever_its_size(tmp_path, size):
+    drawn = np.zeros(size, np.uint8)
+    drawn[size[0] // 2, size[1] // 2] = 255
+    path = tmp_path / "mask.png"
+    Image.fromarray(drawn).save(path)
+    panel = drawers.protocol.Panel(image=np.zeros((90, 50, 3), np.uint8))
+    laid = links._mask(path, panel)
+    assert laid.shape == (90, 50)
+    assert 1 <= (laid == 255).sum() <= 4
+    assert laid[45, 25] or laid[44, 24]
+
+
+def test_a_mask_that_was_cut_to_nothing_is_named(tmp_path):
+    path = tmp_path / "mask.png"
+    path.touch()
+    panel = drawers.protocol.Panel(image=np.zeros((9, 9, 3), np.uint8))
+    with pytest.raises(errors.StorageError, match=r"mask\.png in the .* is no whole picture"):
+        links._mask(path, panel)
 
 
 def test_a_mask_that_is_gone_is_named(line, tmp_path):

@@ -52,16 +52,19 @@ def _repaint(
 
 
 def _mask(path: pathlib.Path, panel: protocol.Panel) -> protocol.Mask:
-    """Lay a mask over a whole panel, whatever their sizes."""
+    """Lay a mask over a whole panel, whatever their sizes; a speck of it stays one."""
     import cv2  # noqa: PLC0415 - heavy, and only children draw
     import numpy as np  # noqa: PLC0415 - as above
 
-    mask = cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), cv2.IMREAD_GRAYSCALE)
+    data = np.frombuffer(path.read_bytes(), np.uint8)
+    mask = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE) if data.size else None
     if mask is None:
         raise errors.StorageError(f"{path.name} in the artifact store is no whole picture")
     height, width = panel.image.shape[:2]
-    laid = cv2.resize(mask, (width, height), interpolation=cv2.INTER_AREA)
-    return np.where(np.asarray(laid) > masks.PAINTED, 255, 0).astype(np.uint8)
+    laid = cv2.resize(mask.astype(np.float32), (width, height), interpolation=cv2.INTER_AREA)
+    # what is so small that a pixel of the panel is more than it, is that pixel
+    least = min(masks.PAINTED, float(laid.max()) / 2)
+    return np.where(np.asarray(laid) > least, 255, 0).astype(np.uint8)
 
 
 def _outpaint(
