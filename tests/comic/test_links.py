@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 from PIL import Image
 
 from mangen import errors
-from mangen.comic import assemble, masks, retake, upgrade
+from mangen.comic import assemble, masks, mends, retake, upgrade
 from mangen.comic.stages import encode, links, pictures
-from tests.comic import drawers
+from tests.comic import drawers, test_mends
 from tests.comic.studio import Line
 
 WORDS = "叶辰走进院子，看了看灰白的天色。\n“你来了。”林若雪说。"
@@ -67,6 +68,19 @@ def test_an_anchor_and_a_panel_share_a_session_and_each_leaves_its_own(line):
     assert len(sessions) == 1
     [who] = studio.sql("select features from characters where name = '林若雪'")
     assert who.features == {"by": "tints"}
+
+
+def test_features_that_are_not_whole_are_named(line):
+    studio = line.studio
+    studio.advance()
+    for row in (studio.job("anchor", "c/叶辰"), studio.job("anchor", "c/林若雪")):
+        line.make(row)
+    line.tools.file_of(file(line, "anchor", "c/叶辰", "features")).write_text('{"by": "ti')
+    studio.advance()
+    line.make(studio.job("illustrate", "e1/s2"))
+    said = studio.job("illustrate", "e1/s2").error
+    assert "the anchor of 叶辰 has no file of features that is whole" in said
+    assert mends.of(dataclasses.replace(test_mends.DEAD, error=said))[0] == "lost file"
 
 
 def test_a_project_of_models_is_made_whole_through_every_link(line):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from collections.abc import Sequence
+from typing import Any
 
+from mangen import errors
 from mangen.comic import requests
 from mangen.comic.stages import inputs, kit, pictures
 from mangen.engines import protocol
@@ -23,10 +26,20 @@ def of(
             continue
         reference = made.find("reference") if engine.references else None
         found[name] = requests.Likeness(
-            features=json.loads(tools.file_of(features).read_text("utf-8")),
+            features=_features(name, tools.file_of(features)),
             reference=None if reference is None else pictures.read(tools.file_of(reference)),
         )
     return found
+
+
+def _features(name: str, path: pathlib.Path) -> Any:
+    """Read what an anchor was encoded to; raises StorageError where that is not whole."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise errors.StorageError(
+            f"the anchor of {name} has no file of features that is whole ({path.name}: {error})"
+        ) from error
 
 
 def missing(needs: inputs.Needs, job: jobs.Job, engine: protocol.Engine) -> Sequence[str]:
