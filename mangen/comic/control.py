@@ -141,6 +141,10 @@ def retry(editor: edit.Editor, asked: scope.Scope, *, by: str) -> Answer:
         book.lock_project(conn, number)
         again = book.retry_jobs(conn, number, found.path)
         ids = book.revive_jobs(conn, [one.id for one in again], by=by)
+        # what they need may have lost its files meanwhile: they would only fail again
+        gone = sorted({one.job for one in book.stored_files(conn, number) if one.lost})
+        if ids and gone:
+            book.redo_jobs(conn, number, gone, (), by=by)
         stopping = _stopping(book, conn, number, found.path)
         book.keep(conn, stopping)
         return {"jobs": len({*ids, *stopping})}

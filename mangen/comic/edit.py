@@ -13,17 +13,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from mangen import errors, storage
-from mangen.comic import boards, content, graph, look, model
+from mangen.comic import boards, content, graph, look, model, standing
 from mangen.ledger import jobs, ledger, projects
 from mangen.ledger.states import OPEN
 
-_STANDING = sa.text(
-    """
-    select id, stage, subject, key, state = 'cancelled' or stop as ended, episode from jobs
-    where project = :project and not superseded
-      and (stage = 'anchor' or episode = any(cast(:episodes as integer[])))
-    """
-)
 _PLANNERS = sa.text(
     """
     select id, state from jobs
@@ -158,16 +151,16 @@ class Editor:
     def _insert(self, conn: sa.Connection, edit: _Edit, by: str) -> int:
         """Bring the jobs in line: what a person cancelled stays so, under its new key too."""
         number, book = edit.project.id, self.book
-        values = {"project": number, "planner": boards.PLANNER, "episodes": sorted(edit.changed)}
+        values = {"project": number, "planner": boards.PLANNER}
         if edit.token is None:  # a plan that failed, or was cancelled, is not asked for any more
             planners = [row.id for row in conn.execute(_PLANNERS, values)]
             if planners:
                 book.supersede_jobs(conn, planners, by=by)
-        standing = conn.execute(_STANDING, values).all()
-        if not edit.wanted and not standing:
+        held = standing.of(conn, number, edit.changed)
+        if not edit.wanted and not held:
             return 0
         asked_for = bool(conn.scalar(_ASKED, values))
-        ended = [row for row in standing if row.ended]
+        ended = [row for row in held if row.ended]
         cancelled = {(row.stage, row.subject): row.key for row in ended}
         gave_up = {row.episode for row in ended if row.stage == "assemble"}
         wanted = edit.wanted if asked_for else ()
@@ -179,7 +172,7 @@ class Editor:
         )
         known = {(one.stage, one.subject) for one in edit.wanted}
         known |= {("anchor", subject) for subject in edit.anchors}
-        gone = [row.id for row in standing if (row.stage, row.subject) not in known]
+        gone = [row.id for row in held if (row.stage, row.subject) not in known]
         if gone:
             book.supersede_jobs(conn, gone, by=by)
         stopped = [one.id for one in book.jobs(new, conn) if one.episode in gave_up]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import sqlalchemy as sa
 
 from mangen import errors, settings, storage
-from mangen.comic import boards, content, graph, keys, look, model, text
+from mangen.comic import boards, content, graph, keys, look, model, standing, text
 from mangen.ledger import acting, jobs, ledger, projects
 
 STAGE, SUBJECT = boards.PLANNER, "project"
@@ -80,6 +80,7 @@ def _submit(
 ) -> Submitted | None:
     """Submit once; None where the plan changed meanwhile."""
     more: Sequence[jobs.Wanted] = ()
+    asked: Sequence[int] = ()
     with book.transaction() as conn:
         project = book.project(number, conn)
     if project.state != "open":
@@ -111,6 +112,10 @@ def _submit(
             new += book.insert_jobs(conn, number, [_storyboard_job(conn, project)], by="submit")
         if more:
             new += book.insert_jobs(conn, number, more, by="submit")
+            gone = standing.unwanted(conn, number, asked, more)
+            if gone:  # stages that the models of now do without
+                book.supersede_jobs(conn, gone, by="submit")
+                book.notify(conn, book.STOP)
         retried = book.revive_jobs(conn, _failed(conn, number), by="submit")
         if new or retried or wider:
             detail = {"episodes": episodes, "new_jobs": len(new), "retried": len(retried)}

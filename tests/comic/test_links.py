@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from mangen import errors
-from mangen.comic import assemble, masks, mends, retake, upgrade
+from mangen.comic import assemble, control, masks, mends, retake, upgrade
 from mangen.comic.stages import encode, links, pictures
 from tests.comic import drawers, test_mends
 from tests.comic.studio import Line
@@ -81,6 +81,24 @@ def test_features_that_are_not_whole_are_named(line):
     said = studio.job("illustrate", "e1/s2").error
     assert "the anchor of 叶辰 has no file of features that is whole" in said
     assert mends.of(dataclasses.replace(test_mends.DEAD, error=said))[0] == "lost file"
+
+
+def test_another_chance_makes_lost_features_anew(line):
+    """The pass had told of the file when nothing needed it any more."""
+    studio = line.studio
+    studio.do(control.cancel, "e1/s2")
+    line.run()
+    assert line.episode().replaced
+    lost = studio.job("anchor", "c/叶辰")
+    path = line.tools.file_of(file(line, "anchor", "c/叶辰", "features"))
+    path.unlink()
+    with studio.book.transaction() as conn:
+        rows = studio.book.stored_files(conn, studio.project)
+        studio.book.mark_lost(conn, [one.id for one in rows if one.path.endswith(path.name)])
+    studio.do(control.retry, "e1/s2")
+    line.run()
+    assert studio.job("anchor", "c/叶辰").id != lost.id
+    assert (line.episode().state, line.episode().replaced) == ("done", [])
 
 
 def test_a_project_of_models_is_made_whole_through_every_link(line):

@@ -76,6 +76,17 @@ def test_a_whole_project_is_upgraded_but_for_its_cards(drawn):
     assert {shot.quality for shot in found.values() if shot.kind != "shot"} == {""}
 
 
+def test_a_stage_that_the_models_of_now_do_without_is_wanted_no_more(drawn):
+    better(drawn, "e1/s3")
+    assert ("encode", "e1/s3") in drawn.states()
+    drawn.painter = drawers.Painter().but(animate="v2").without("encode")
+    assert drawn.submit().new_jobs
+    assert ("encode", "e1/s3") not in drawn.states()
+    assert ("anchor", "c/林若雪@diffusion") in drawn.states()
+    drawn.work()
+    assert set(drawn.states().values()) == {"done"}
+
+
 @pytest.mark.parametrize(
     ("path", "quality", "said"),
     [("e1/s1", "final", "e1/s1 is a title card"), ("e1/s3", "best", "no quality 'best'")],
