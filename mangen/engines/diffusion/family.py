@@ -282,7 +282,7 @@ def key_of(
     width, height, frames = size
     return "|".join(
         (
-            model.name, model.digest[:12], adapters or "plain", f"{width}x{height}x{frames}",
+            model.name, model.mark, adapters or "plain", f"{width}x{height}x{frames}",
             "cfg" if guided else "free", scheduler, model.precision, f"pad{pad}" if pad else "any",
         )
     )  # fmt: skip
@@ -295,9 +295,9 @@ def pad_of(bucket: str) -> int:
 
 
 def model_of(bucket: str) -> tuple[str, str]:
-    """The name and the digest, twelve letters, of the model that a bucket is for."""
-    name, digest, *_ = [*bucket.split("|"), "", ""]
-    return name, digest
+    """The name of the model that a bucket is for, and its mark: see registry.Model."""
+    name, mark, *_ = [*bucket.split("|"), "", ""]
+    return name, mark
 
 
 def size_of(bucket: str) -> tuple[int, int, int] | None:

@@ -62,7 +62,7 @@ class I2vGen:
     def bucket(self, model: registry.Model, task: family.Task) -> str:
         if task.role == "encode":
             size = f"{task.width}x{task.height}x1"
-            return "|".join((model.name, model.digest[:12], task.role, size, model.dtype))
+            return f"{model.name}|{model.mark}|{task.role}|{size}|{model.dtype}"
         return family.key_of(
             model,
             size=(task.width, task.height, task.frames),

@@ -121,13 +121,12 @@ class Players:
             return ""
         total = hashlib.sha256()
         for part, name in sorted(self._book.parts().items()):
-            total.update(f"{part} {_settings(self._model(part, name))}\n".encode())
+            total.update(f"{part} {self._model(part, name).mark}\n".encode())
         return total.hexdigest()[:12]
 
     def signature(self, stage: str, quality: protocol.Quality) -> str:
         """Changes with a stage's model, and with how that was told to run."""
-        settings = _settings(self.of(stage, quality).model)
-        return hashlib.sha256(settings.encode()).hexdigest()[:12]
+        return self.of(stage, quality).model.mark
 
     def of(self, stage: str, quality: protocol.Quality) -> Player:
         """Who runs a stage; raises ModelError where nobody does."""
@@ -154,17 +153,18 @@ class Players:
     def named(self, stage: str, quality: protocol.Quality, key: str) -> Player:
         """Who runs a bucket: the model that its key names, whoever plays the role by now.
 
-        Raises ModelError where that model is gone or was added anew from other files.
+        Raises ModelError where that model is gone, or was added anew from other files or to run
+        otherwise: what it makes now is not what this work's key promises.
         """
         self._refresh()
-        name, digest = family.model_of(key)
+        name, mark = family.model_of(key)
         model = self._book.models.get(name)
-        if model is None or model.digest[:12] != digest:
-            now = "is no longer registered" if model is None else "was replaced by other files"
+        if model is None or model.mark != mark:
+            now = "is no longer registered" if model is None else "was added anew otherwise"
             raise errors.ModelError(
-                f"this work is for the model {name} ({digest}), which {now}: add it again by "
-                f"`manage.py models add {name} FOLDER`, or submit the project again, which plans "
-                "with the models of now"
+                f"this work is for the model {name} ({mark}), which {now}: add it again as it was "
+                f"by `manage.py models add {name} FOLDER`, or submit the project again, which "
+                "plans with the models of now"
             )
         return Player(
             stage=stage, quality=quality, model=model, family=estimate.family_of(model),
@@ -203,11 +203,3 @@ class Players:
         if stamp != self._stamp:
             self._book, self._specs = self._registry.read(), None
             self._stamp = stamp
-
-
-def _settings(model: registry.Model) -> str:
-    """What of a registration changes what is made."""
-    told = f"{model.key} {model.limits.pixels} {model.limits.frames}"
-    if model.reproducible:
-        told += f" pad{model.pad}"
-    return f"{told} scene{model.scene}" if model.scene else told

@@ -102,6 +102,12 @@ class Model:
         return f"{self.name}:{hashlib.sha256(repr(told).encode()).hexdigest()[:12]}"
 
     @property
+    def mark(self) -> str:
+        """Twelve letters that change with everything of a registration that changes pictures."""
+        told = (self.key, self.limits.pixels, self.limits.frames, self.pad, self.scene)
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:12]
+
+    @property
     def pad(self) -> int:
         """How many members its passes have, whoever runs; 0: as many as there are."""
         return (self.limits.batch or 1) if self.reproducible else 0

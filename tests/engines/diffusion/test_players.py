@@ -98,8 +98,8 @@ def test_previews_have_a_player_of_their_own_where_there_is_one(book, model, ask
     assert protocol.spec_of(specs, "illustrate", "preview").key == quick.key
     assert protocol.spec_of(specs, "anchor", "preview").key == model.key
     preview = dataclasses.replace(SHOT, quality="preview")
-    assert "|bbbbbbbbbbbb|" in asked.bucket(preview)
-    assert "|aaaaaaaaaaaa|" in asked.bucket(SHOT)
+    assert f"/quick|{quick.mark}|" in asked.bucket(preview)
+    assert f"/sdxl|{model.mark}|" in asked.bucket(SHOT)
 
 
 def test_anchors_and_panels_share_batches_where_one_model_draws_both_of_one_size(
@@ -166,12 +166,16 @@ def test_a_bucket_runs_on_the_model_it_was_made_for(book, model, asked):
     book.add(other, ("image",))
     found = players.Players(book.file.parent).named("illustrate", "final", key)
     assert found.model.name == "sdxl"
-    book.add(dataclasses.replace(model, digest="d" * 64))
-    with pytest.raises(errors.ModelError, match=r"sdxl \(aaaaaaaaaaaa\).*replaced.*models add"):
-        asked.open(bucket, None)
+    for change in ({"digest": "d" * 64}, {"steps": 2}, {"limits": registry.Limits(pixels=9216)}):
+        book.add(dataclasses.replace(model, **change))
+        with pytest.raises(
+            errors.ModelError, match=rf"sdxl \({model.mark}\).*anew otherwise.*models add"
+        ):
+            asked.open(bucket, None)
     book.remove("sdxl")
     with pytest.raises(
-        errors.ModelError, match=r"sdxl \(aaaaaaaaaaaa\).*no longer registered.*add sdxl FOLDER"
+        errors.ModelError,
+        match=rf"sdxl \({model.mark}\).*no longer registered.*add sdxl FOLDER",
     ):
         asked.open(bucket, None)
 
