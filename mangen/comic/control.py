@@ -137,13 +137,14 @@ def retry(editor: edit.Editor, asked: scope.Scope, *, by: str) -> Answer:
     if not ended and not stopping:
         return Answer(scope=str(found), changed=False)
 
+    with book.transaction() as conn:  # of its own: its rows come as they are read
+        gone = sorted({one.job for one in book.stored_files(conn, number) if one.lost})
+
     def revive(conn: sa.Connection) -> Mapping[str, Any]:
         book.lock_project(conn, number)
         again = book.retry_jobs(conn, number, found.path)
         ids = book.revive_jobs(conn, [one.id for one in again], by=by)
-        # what they need may have lost its files meanwhile: they would only fail again
-        gone = sorted({one.job for one in book.stored_files(conn, number) if one.lost})
-        if ids and gone:
+        if ids and gone:  # what they need lost its files meanwhile: they would only fail again
             book.redo_jobs(conn, number, gone, (), by=by)
         stopping = _stopping(book, conn, number, found.path)
         book.keep(conn, stopping)

@@ -86,14 +86,18 @@ def test_features_that_are_not_whole_are_named(line):
 def test_another_chance_makes_lost_features_anew(line):
     """The pass had told of the file when nothing needed it any more."""
     studio = line.studio
+    studio.advance()
+    for row in (studio.job("anchor", "c/叶辰"), studio.job("anchor", "c/林若雪")):
+        line.make(row)
+    lost = studio.job("anchor", "c/叶辰")
     studio.do(control.cancel, "e1/s2")
     line.run()
     assert line.episode().replaced
-    lost = studio.job("anchor", "c/叶辰")
     path = line.tools.file_of(file(line, "anchor", "c/叶辰", "features"))
     path.unlink()
     with studio.book.transaction() as conn:
-        rows = studio.book.stored_files(conn, studio.project)
+        rows = list(studio.book.stored_files(conn, studio.project))
+    with studio.book.transaction() as conn:
         studio.book.mark_lost(conn, [one.id for one in rows if one.path.endswith(path.name)])
     studio.do(control.retry, "e1/s2")
     line.run()
