@@ -28,11 +28,7 @@ class TextError(UsageError):
 
 
 class ModelError(UsageError):
-    """A model can't be used."""
-
-
-class RegistryError(ModelError):
-    """The registry of models can't be read: work waits until it is mended."""
+    """A model, or the registry that names it, can't be used: work waits until that is mended."""
 
 
 class UnknownProject(UsageError):

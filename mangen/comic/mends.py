@@ -149,11 +149,14 @@ ROOM = (
     "free some disk under MANGEN_HOME and MANGEN_ARTIFACTS, or memory of the machine: it goes on "
     "by itself within five minutes"
 )
-#: of what waits for something else
+#: of errors that name another mend: packages, the registry of models, their folders
+_TELLING = (
+    "is not installed", "the registry ", "models add", "is not there", "is not whole",
+    "get this file again",
+)  # fmt: skip
 _TOLD = "do what the error says: it goes on by itself within five minutes"
 
 
 def waiting(error: str) -> str:
     """The mend of what waits and is not charged."""
-    told = "is not installed" in error or "the registry " in error
-    return _TOLD if told else ROOM
+    return _TOLD if any(words in error for words in _TELLING) else ROOM

@@ -52,6 +52,13 @@ def test_what_an_engine_refuses_is_told_with_its_shot(error, kind):
     assert ended["b"].value == {"n": 1}
 
 
+def test_work_for_a_model_that_is_not_as_it_was_waits_and_is_not_charged():
+    gone = errors.ModelError("sdxl is no longer registered")
+    made = members(Run(a=gone))
+    made.add("a", job("e1/s3"))
+    assert faults.kind_of(made.step()["a"]) is ErrorKind.RESOURCE
+
+
 def test_a_request_that_can_not_be_made_is_told_with_its_shot():
     def refuse(_job):
         raise errors.EngineError("no prompt")

@@ -76,6 +76,7 @@ def test_a_dead_job_is_named_in_words_and_by_its_scope(stage, subject, words, sc
             "the error",
         ),
         ("the registry /home/models.json is damaged", "do what the error says"),
+        ("this work is for the model sdxl: add it again by `manage.py models add`", "the error"),
     ],
 )
 def test_what_waits_has_its_mend(error, said):

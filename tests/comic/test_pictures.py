@@ -165,3 +165,8 @@ def test_numbers_that_are_no_bytes_are_refused_by_name(tmp_path):
 def test_what_is_no_picture_is_refused(tmp_path):
     with pytest.raises(errors.StorageError, match="no whole picture"):
         read(tmp_path, b"%PDF-1.7 and more")
+
+
+def test_a_picture_that_is_gone_is_named_as_a_lost_file(tmp_path):
+    with pytest.raises(errors.StorageError, match=r"gone\.png has no file in the artifact store"):
+        pictures.read(tmp_path / "gone.png")

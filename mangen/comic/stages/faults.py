@@ -11,7 +11,7 @@ from mangen.ledger.states import ErrorKind
 
 _ROOM = storage.FULL | {errno.ENOMEM}
 #: a person mends them, and no work is at fault
-_WAIT = (errors.StorageUnwritable, errors.EngineMissing, errors.RegistryError, MemoryError)
+_WAIT = (errors.StorageUnwritable, errors.EngineMissing, errors.ModelError, MemoryError)
 
 
 def kind_of(error: BaseException) -> ErrorKind:

@@ -41,7 +41,10 @@ def read(path: pathlib.Path) -> protocol.Image:
     import cv2  # noqa: PLC0415 - heavy, and only children draw
     import numpy as np  # noqa: PLC0415 - heavy, and only children draw
 
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError as error:
+        raise errors.StorageError(f"{path.name} has no file in the artifact store") from error
     data = np.frombuffer(raw, np.uint8)
     image = cv2.imdecode(data, cv2.IMREAD_UNCHANGED) if data.size else None
     if image is None or image.ndim not in (2, 3):

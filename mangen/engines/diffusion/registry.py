@@ -152,7 +152,7 @@ class Registry:
         except FileNotFoundError:
             return Book()
         except (OSError, UnicodeDecodeError) as error:
-            raise errors.RegistryError(f"can't read the registry {self.file}: {error}") from error
+            raise errors.ModelError(f"can't read the registry {self.file}: {error}") from error
         try:
             found = json.loads(text)
             number = found["format"]
@@ -161,11 +161,11 @@ class Registry:
                 previews = dict(found.get("previews", {}))  # older files have none
                 return Book(models=models, roles=dict(found["roles"]), previews=previews)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise errors.RegistryError(
+            raise errors.ModelError(
                 f"the registry {self.file} is damaged ({error}): remove it, and add the models "
                 "again by `manage.py models add`"
             ) from error
-        raise errors.RegistryError(
+        raise errors.ModelError(
             f"the registry {self.file} has format {number!r}, and this mangen knows {_FORMAT}: "
             "use the mangen that wrote it, or remove it and add the models again"
         )

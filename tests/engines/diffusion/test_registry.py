@@ -132,7 +132,7 @@ def test_a_damaged_registry_is_named_and_never_written_over(book, text):
     book.file.parent.mkdir()
     book.file.write_text(text)
     for act in (book.read, lambda: book.add(made("a"))):
-        with pytest.raises(errors.RegistryError, match=r"models\.json") as told:
+        with pytest.raises(errors.ModelError, match=r"models\.json") as told:
             act()
         assert faults.kind_of(told.value) is states.ErrorKind.RESOURCE  # nobody's work is at fault
     assert book.file.read_text() == text
