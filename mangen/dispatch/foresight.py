@@ -84,14 +84,15 @@ class Waiting:
 
 
 def waiting(book: ledger.Ledger, *, lease_s: float) -> Waiting:
-    """Answer the backlog as it was counted last, or count it where nobody did of late."""
+    """Answer the backlog as it was counted last, or count it where nobody does or did of late."""
     with book.transaction() as conn:
         lanes, age_s = book.backlogs(conn)
         living = book.living_owners(conn)
-        if age_s is None or age_s > STALE_S:
+        crew = pace.devices(living, lease_s=lease_s)
+        # without a worker nobody will count again, and the last count may be from before its end
+        if age_s is None or age_s > STALE_S or not crew:
             learned = durations.Learned(
                 book.durations(conn), devices={one.owner.device for one in living}
             )
             lanes, age_s = forecast.backlogs(book.open_work(conn), learned), 0.0
-    crew = pace.devices(living, lease_s=lease_s)
     return Waiting(lanes=tuple(lanes), devices=tuple(crew), age_s=age_s)

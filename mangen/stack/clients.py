@@ -131,7 +131,7 @@ def _watching(home: place.Place, wanted: frozenset[str]) -> Iterator[None]:
             try:
                 if not keeper_lives(home):
                     ensure(home, wanted)
-            except errors.ServiceError as error:
+            except (errors.ServiceError, OSError) as error:
                 _log.warning("the keeper died and could not be started again: %s", error)
 
     thread = threading.Thread(target=watch, name="mangen-keeper-watch", daemon=True)

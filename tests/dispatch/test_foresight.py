@@ -83,6 +83,9 @@ def test_the_backlog_is_counted_anew_where_nobody_leads(book):
     turn = foresight.Foresight(lease_s=30, quantum_s=60, planning="storyboard")
     turn.turn(book)
     want(book, "late", 10.0, 20.0, queue="gpu.mid")
+    [lane] = foresight.waiting(book, lease_s=30).lanes  # no worker is there to count
+    assert (lane.queue, lane.jobs, lane.seconds) == ("gpu.mid", 2, 30.0)
+    book.register(jobs.Owner(worker="w", slot=0, generation=1, device="cpu", queues=QUEUES))
     assert foresight.waiting(book, lease_s=30).lanes == ()
     with book.transaction() as conn:
         conn.execute(sa.text("update backlogs set at = at - interval '10 minutes'"))
