@@ -302,8 +302,7 @@ def test_a_read_only_folder_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "utime", refuse)
     monkeypatch.setattr(pathlib.Path, "open", refuse)
     monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: os.read(os.open(path, 0), ROOM))
-    disk = cache_disk.Disk(tmp_path, ROOM)
-    assert not disk.put("k", "b", block(1), seconds=1.0)
+    assert not (disk := cache_disk.Disk(tmp_path, ROOM)).put("k", "b", block(1), seconds=1.0)
     assert same(disk.get("k", "a").value, block(1))
 
 
