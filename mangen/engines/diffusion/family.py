@@ -167,6 +167,11 @@ class Family(Protocol):
     def open(self, model: registry.Model, bucket: str, rt: work.Runtime) -> TaskRun: ...
 
 
+def warm(loaded: Any) -> None:
+    """Let a loaded model run once, as models.ModelSpec wants it."""
+    loaded.warm()
+
+
 #: a pipeline's class in model_index.json -> its family; any other is run by `generic`
 TABLE: Mapping[str, str] = {
     "StableDiffusionXLPipeline": "sdxl",
@@ -217,6 +222,14 @@ class Sizes:
         whole = round((min(max(frames, 1), self.most_frames) - 1) / self.frames_step)
         count = whole * self.frames_step + 1
         return int(wide), int(high), count - (self.frames_step if count > self.most_frames else 0)
+
+    def legal(
+        self, name: str, width: int, height: int, frames: int, *, strict: bool
+    ) -> tuple[int, int, int]:
+        """Answer what Family.legal does of a model of that name."""
+        if strict:
+            self.check(name, width, height, frames)
+        return self.nearest(width, height, frames)
 
     def check(self, name: str, width: int, height: int, frames: int = 1) -> None:
         """Raise SizeError that names the nearest legal size, unless this one is legal."""

@@ -46,7 +46,7 @@ class FluxKlein:
             key=model.key,
             weight_bytes=index.nbytes(model.precision, ["transformer", "vae"]),
             load=functools.partial(_load, model),
-            warm=_warm,
+            warm=family.warm,
             version=model.digest[:12],
         )
 
@@ -65,7 +65,7 @@ class FluxKlein:
             key=f"{model.key}:words",
             weight_bytes=numbers * family.ELEMENT[model.dtype],
             load=functools.partial(_load_words, model),
-            warm=_warm,
+            warm=family.warm,
             version=model.digest[:12],
         )
 
@@ -73,9 +73,7 @@ class FluxKlein:
         self, model: registry.Model, width: int, height: int, frames: int, *, strict: bool = False
     ) -> tuple[int, int, int]:
         sizes = family.Sizes(step=SIDE, pixels=model.limits.pixels or _SIZES.pixels)
-        if strict:
-            sizes.check(model.name, width, height, frames)
-        return sizes.nearest(width, height, frames)
+        return sizes.legal(model.name, width, height, frames, strict=strict)
 
     def bucket(self, model: registry.Model, task: family.Task) -> str:
         return family.key_of(
@@ -193,7 +191,3 @@ def _load_words(model: registry.Model) -> Any:
     from mangen.engines.diffusion import flux_klein_words  # noqa: PLC0415 - it loads torch
 
     return flux_klein_words.load(model)
-
-
-def _warm(loaded: Any) -> None:
-    loaded.warm()

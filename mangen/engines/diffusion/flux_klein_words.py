@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -60,21 +58,8 @@ class Words:
 def prepare(model: registry.Model, key: str, task: family.Task, rt: work.Runtime) -> family.Task:
     """The task with its prompts encoded, as `words` and, where guidance needs it, `against`."""
     canvas.check(task, model.name)
-    found = {"words": _encoded(model, key, task.prompt, rt)}
+    spec = flux_klein.FAMILY.words(model)
+    found = {"words": recall.words(model, "qwen3", task.prompt, rt, spec, by=key)}
     if flux_klein.guidance(model, task) > 1:
-        found["against"] = _encoded(model, key, task.negative, rt)
+        found["against"] = recall.words(model, "qwen3", task.negative, rt, spec, by=key)
     return dataclasses.replace(task, encoded={**task.encoded, **found})
-
-
-def _encoded(model: registry.Model, key: str, text: str, rt: work.Runtime) -> Any:
-    """From the cache, else by the language model, which is loaded for it where it isn't here."""
-    signed = recall.signature(
-        "qwen3", model.digest or model.outline or str(model.folder), model.dtype, text
-    )
-    found: Mapping[str, Any] | None = rt.cache.get("text", signed)
-    if found is None:
-        with rt.use(flux_klein.FAMILY.words(model)) as words:
-            began = time.monotonic()
-            found = words.encode(text)
-            rt.cache.put("text", signed, found, seconds=time.monotonic() - began, by=key)
-    return found

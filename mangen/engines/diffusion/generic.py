@@ -31,7 +31,7 @@ class Generic:
             key=model.key,
             weight_bytes=index.nbytes(model.precision),
             load=functools.partial(_load, model),
-            warm=_warm,
+            warm=family.warm,
             cold_factor=_COLD_FACTOR,
             version=model.digest[:12],
         )
@@ -39,10 +39,7 @@ class Generic:
     def legal(
         self, model: registry.Model, width: int, height: int, frames: int, *, strict: bool = False
     ) -> tuple[int, int, int]:
-        found = sizes(model)
-        if strict:
-            found.check(model.name, width, height, frames)
-        return found.nearest(width, height, frames)
+        return sizes(model).legal(model.name, width, height, frames, strict=strict)
 
     def bucket(self, model: registry.Model, task: family.Task) -> str:
         return family.key_of(
@@ -107,7 +104,3 @@ def _load(model: registry.Model) -> Any:
     from mangen.engines.diffusion import generic_model  # noqa: PLC0415 - it loads torch
 
     return generic_model.load(model)
-
-
-def _warm(loaded: Any) -> None:
-    loaded.warm()

@@ -43,7 +43,7 @@ class I2vGen:
             key=f"{model.key}{':encode' * encodes}",
             weight_bytes=weight_bytes(model, role),
             load=functools.partial(_load_encoder if encodes else _load, model),
-            warm=_warm,
+            warm=family.warm,
             version=model.digest[:12],
         )
 
@@ -55,9 +55,7 @@ class I2vGen:
             pixels=model.limits.pixels or _PIXELS,
             most_frames=model.limits.frames or _FRAMES,
         )
-        if strict:
-            sizes.check(model.name, width, height, frames)
-        return sizes.nearest(width, height, frames)
+        return sizes.legal(model.name, width, height, frames, strict=strict)
 
     def bucket(self, model: registry.Model, task: family.Task) -> str:
         if task.role == "encode":
@@ -182,7 +180,3 @@ def _load_encoder(model: registry.Model) -> Any:
     from mangen.engines.diffusion import i2vgen_encode  # noqa: PLC0415 - it loads torch
 
     return i2vgen_encode.load(model)
-
-
-def _warm(loaded: Any) -> None:
-    loaded.warm()

@@ -10,11 +10,15 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mangen.pooling import work
+
+if TYPE_CHECKING:
+    from mangen.engines.diffusion import registry
+    from mangen.pooling import models
 
 
 def signature(*parts: Any) -> str:
@@ -35,8 +39,36 @@ def product(
 ) -> Any:
     """Answer the product of that signature, made for the member `by` where nobody made it yet."""
     found = cache.get(kind, signed)
+    return _kept(cache, kind, signed, make, by=by) if found is None else found
+
+
+def words(
+    model: registry.Model,
+    reader: str,
+    text: str,
+    rt: work.Runtime,
+    spec: models.ModelSpec,
+    *,
+    by: work.Key,
+) -> Any:
+    """Answer a prompt as `spec`'s text encoder reads it, which is loaded only where nobody asked.
+
+    `reader` names the encoder's kind. Its loading is not counted among what a hit saves.
+    """
+    signed = signature(
+        reader, model.digest or model.outline or str(model.folder), model.dtype, text
+    )
+    found = rt.cache.get("text", signed)
     if found is None:
-        began = time.monotonic()
-        found = make()
-        cache.put(kind, signed, found, seconds=time.monotonic() - began, by=by)
+        with rt.use(spec) as loaded:
+            found = _kept(rt.cache, "text", signed, lambda: loaded.encode(text), by=by)
     return found
+
+
+def _kept(
+    cache: work.FeatureCache, kind: str, signed: str, make: Callable[[], Any], *, by: work.Key
+) -> Any:
+    began = time.monotonic()
+    made = make()
+    cache.put(kind, signed, made, seconds=time.monotonic() - began, by=by)
+    return made

@@ -44,7 +44,7 @@ class Sdxl:
             key=model.key,
             weight_bytes=weight_bytes(model),
             load=functools.partial(_load, model),
-            warm=_warm,
+            warm=family.warm,
             cold_factor=_COLD,
             version=model.digest[:12],
         )
@@ -53,9 +53,7 @@ class Sdxl:
         self, model: registry.Model, width: int, height: int, frames: int, *, strict: bool = False
     ) -> tuple[int, int, int]:
         sizes = family.Sizes(pixels=model.limits.pixels or 2048 * 2048)
-        if strict:
-            sizes.check(model.name, width, height, frames)
-        return sizes.nearest(width, height, frames)
+        return sizes.legal(model.name, width, height, frames, strict=strict)
 
     def bucket(self, model: registry.Model, task: family.Task) -> str:
         return family.key_of(
@@ -189,7 +187,3 @@ def _load(model: registry.Model) -> Any:
     from mangen.engines.diffusion import sdxl_model  # noqa: PLC0415 - it loads torch
 
     return sdxl_model.load(model)
-
-
-def _warm(loaded: Any) -> None:
-    loaded.warm()

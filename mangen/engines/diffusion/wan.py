@@ -54,7 +54,7 @@ class Wan:
             key=model.key,
             weight_bytes=_bytes(model, "transformer", "vae"),
             load=functools.partial(_load, model),
-            warm=_warm,
+            warm=family.warm,
             version=model.digest[:12],
         )
 
@@ -64,7 +64,7 @@ class Wan:
             key=f"{model.key}:words",
             weight_bytes=_bytes(model, "text_encoder"),
             load=functools.partial(_load_words, model),
-            warm=_warm,
+            warm=family.warm,
             version=model.digest[:12],
         )
 
@@ -79,9 +79,7 @@ class Wan:
             frames_step=_pace(model),
             most_frames=model.limits.frames or _FRAMES,
         )
-        if strict:
-            sizes.check(model.name, width, height, frames)
-        return sizes.nearest(width, height, frames)
+        return sizes.legal(model.name, width, height, frames, strict=strict)
 
     def bucket(self, model: registry.Model, task: family.Task) -> str:
         return family.key_of(
@@ -198,7 +196,3 @@ def _load_words(model: registry.Model) -> Any:
     from mangen.engines.diffusion import wan_words  # noqa: PLC0415 - it loads torch
 
     return wan_words.load(model)
-
-
-def _warm(loaded: Any) -> None:
-    loaded.warm()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -55,21 +53,8 @@ def prepare(model: registry.Model, key: str, task: family.Task, rt: work.Runtime
     if not task.images:
         raise errors.EngineError(f"a clip without a first frame can't be made by {model.name}")
     framing.check(task.images[0])
-    found = {"words": _encoded(model, key, task.prompt, rt)}
+    spec = wan.FAMILY.words(model)
+    found = {"words": recall.words(model, "umt5", task.prompt, rt, spec, by=key)}
     if wan.guidance(model, task.guidance) > 1:
-        found["against"] = _encoded(model, key, task.negative, rt)
+        found["against"] = recall.words(model, "umt5", task.negative, rt, spec, by=key)
     return dataclasses.replace(task, encoded={**task.encoded, **found})
-
-
-def _encoded(model: registry.Model, key: str, text: str, rt: work.Runtime) -> Any:
-    """From the cache, else by the text encoder, which is loaded for it where it isn't here."""
-    signed = recall.signature(
-        "umt5", model.digest or model.outline or str(model.folder), model.dtype, text
-    )
-    found: Mapping[str, Any] | None = rt.cache.get("text", signed)
-    if found is None:
-        with rt.use(wan.FAMILY.words(model)) as words:
-            began = time.monotonic()
-            found = words.encode(text)
-            rt.cache.put("text", signed, found, seconds=time.monotonic() - began, by=key)
-    return found
